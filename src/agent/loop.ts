@@ -1,0 +1,194 @@
+/**
+ * The loop: ask the model, run the tools it calls, ask again, until it answers. A function of its inputs
+ * that keeps nothing between calls and knows nothing of sessions, channels or files.
+ */
+
+import type { Emit, RunEvent, RunResult } from "../core/events.ts";
+import type { InboundId } from "../core/messages.ts";
+import type {
+  AssistantMessage,
+  ChatAnswer,
+  ChatMessage,
+  ChatReply,
+  ChatRequest,
+  Model,
+  ToolCall,
+  ToolMessage,
+} from "../core/model.ts";
+import type { Toolbox, ToolRun } from "../core/toolbox.ts";
+import { ASK_AGAIN_AFTER_BLANK, askForSummary, BLANK_TWICE, outOfRounds, stuck } from "../lib/phrases.ts";
+import { oneLine } from "../lib/text.ts";
+import { parseToolArguments } from "../lib/tool-arguments.ts";
+import { callId } from "./call-id.ts";
+
+/** The same call with the same arguments may fail this often before the run ends. */
+const SAME_CALL_FAILURES = 3;
+/** And the same tool in the same way with other arguments. */
+const SAME_ERROR_FAILURES = 6;
+
+export interface LoopInput {
+  readonly turn: InboundId;
+  /** A valid transcript that ends with what the model should react to. */
+  readonly messages: readonly ChatMessage[];
+  readonly request: Omit<ChatRequest, "messages" | "tools" | "toolChoice">;
+  readonly maxRounds: number;
+}
+
+export interface LoopDeps {
+  readonly model: Model;
+  readonly tools: Toolbox;
+  readonly run: ToolRun;
+  /** Awaited. A rejection ends the run with it. */
+  readonly emit: Emit;
+}
+
+/** Rejects only when `emit` does. Every call that was announced gets its result first, also after an abort. */
+export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResult> {
+  const { tools, run } = deps;
+  const { signal } = run;
+  const messages = [...input.messages];
+  const emit = inOrder(deps.emit);
+  const failures = createFailureCount();
+
+  for (let round = 0; round < input.maxRounds; round++) {
+    const reply = await ask(round, messages, "auto");
+    if (!reply.ok) return endedBy(reply, signal);
+    if (reply.toolCalls.length === 0)
+      return reply.content.trim() ? answered(reply) : askAgain(round, messages);
+
+    const calls = reply.toolCalls.map((call, index) => ({ ...call, id: callId(input.turn, round, index) }));
+    const message = { ...assistantMessage(reply), toolCalls: calls.map(acceptableCall) };
+    const readOnly = calls.every(({ name }) => tools.isReadOnly(name));
+    await emit({ type: "assistant.calls", message, readOnly });
+    const results = await runCalls(calls);
+    messages.push(message, ...results.map((result) => result.message));
+    if (signal.aborted) return { status: "aborted", reason: signal.reason };
+    const hopeless = results.filter(({ ok }) => !ok).find(failures.isOneTooMany);
+    if (hopeless) return ownWords(stuck(hopeless.call.name, oneLine(hopeless.message.content, 300)));
+  }
+  return summarise(messages);
+
+  async function ask(
+    round: number,
+    history: readonly ChatMessage[],
+    toolChoice: "auto" | "none",
+  ): Promise<ChatReply> {
+    await emit({ type: "model.started", round });
+    const reply = await deps.model.chat(
+      { ...input.request, messages: history, tools: tools.definitions, toolChoice },
+      { signal, onDelta: (delta) => void emit({ type: "model.delta", delta }).catch(ignoreUntilAwaited) },
+    );
+    await emit({ type: "model.ended", round, usage: reply.ok ? reply.usage : undefined });
+    return reply;
+  }
+
+  /** One more chance for an answer that came back empty. */
+  async function askAgain(round: number, history: readonly ChatMessage[]): Promise<RunResult> {
+    const reply = await ask(
+      round + 1,
+      [...history, { role: "user", content: ASK_AGAIN_AFTER_BLANK }],
+      "none",
+    );
+    if (!reply.ok) return endedBy(reply, signal);
+    if (reply.content.trim()) return answered(reply);
+    return { status: "failed", error: { kind: "badRequest", message: BLANK_TWICE } };
+  }
+
+  async function summarise(history: readonly ChatMessage[]): Promise<RunResult> {
+    const question = { role: "user", content: askForSummary(input.maxRounds) } as const;
+    const reply = await ask(input.maxRounds, [...history, question], "none");
+    if (!reply.ok && signal.aborted) return endedBy(reply, signal);
+    return reply.ok && reply.content.trim() ? answered(reply) : ownWords(outOfRounds(input.maxRounds));
+  }
+
+  /** Neighbouring calls that change nothing run side by side, all others alone, and results keep the order. */
+  async function runCalls(calls: readonly ToolCall[]): Promise<CallResult[]> {
+    const results: CallResult[] = [];
+    for (let next = 0; next < calls.length; ) {
+      let end = next + 1;
+      const sideBySide = (index: number) => tools.isReadOnly(calls[index]?.name ?? "");
+      if (sideBySide(next)) while (end < calls.length && sideBySide(end)) end++;
+      results.push(...(await Promise.all(calls.slice(next, end).map(runCall))));
+      next = end;
+    }
+    return results;
+  }
+
+  async function runCall(call: ToolCall): Promise<CallResult> {
+    await emit({ type: "tool.started", call });
+    const result = await tools.run(call, run);
+    const { id, name } = acceptableCall(call);
+    const message: ToolMessage = { role: "tool", toolCallId: id, name, content: result.text };
+    await emit({ type: "tool.ended", call, result, message });
+    return { call, ok: result.ok, message };
+  }
+}
+
+interface CallResult {
+  readonly call: ToolCall;
+  readonly ok: boolean;
+  readonly message: ToolMessage;
+}
+
+// The next awaited emit rejects with the same error; here it would only be unhandled.
+function ignoreUntilAwaited(): void {}
+
+/** One event at a time, in order, however many calls run side by side. After a failure every emit fails. */
+function inOrder(emit: Emit): (event: RunEvent) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (event) => {
+    last = last.then(() => emit(event));
+    return last;
+  };
+}
+
+function assistantMessage({ content, reasoningContent, thinkingBlocks }: ChatAnswer): AssistantMessage {
+  return {
+    role: "assistant",
+    content,
+    ...(reasoningContent === undefined ? {} : { reasoningContent }),
+    ...(thinkingBlocks === undefined ? {} : { thinkingBlocks }),
+  };
+}
+
+function answered(reply: ChatAnswer): RunResult {
+  return { status: "answered", message: assistantMessage(reply) };
+}
+
+/** An answer that the program gives in the model's place. */
+function ownWords(content: string): RunResult {
+  return { status: "answered", message: { role: "assistant", content } };
+}
+
+function endedBy(reply: ChatReply & { ok: false }, signal: AbortSignal): RunResult {
+  return signal.aborted
+    ? { status: "aborted", reason: signal.reason }
+    : { status: "failed", error: reply.error };
+}
+
+/**
+ * A call as every provider accepts it back: the name of allowed characters and the arguments the text of
+ * an object. What was wrong with them is in the result.
+ */
+function acceptableCall({ id, name, arguments: text }: ToolCall): ToolCall {
+  const parsed = parseToolArguments(text);
+  const acceptable = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
+  return { id, name: acceptable, arguments: parsed.ok ? parsed.text : "{}" };
+}
+
+/** Recognises a model that fails again and again in the same way. */
+function createFailureCount(): { isOneTooMany(failure: CallResult): boolean } {
+  const counts = new Map<string, number>();
+  const increment = (key: string) => {
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count;
+  };
+  return {
+    isOneTooMany({ call, message }) {
+      const sameCall = increment(`call\0${call.name}\0${call.arguments}`);
+      const sameError = increment(`error\0${call.name}\0${message.content}`);
+      return sameCall >= SAME_CALL_FAILURES || sameError >= SAME_ERROR_FAILURES;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Reads the files of the system prompt, again only when they have changed. */
+
+import { Buffer } from "node:buffer";
+import type { Assets, FileStat, FileSystem, Log } from "../core/platform.ts";
+import { join } from "../lib/path.ts";
+import { wellFormed } from "../lib/text.ts";
+import { type PromptFacts, type PromptFile, promptFiles, systemPrompt } from "./prompt.ts";
+
+/** More of a file is not read; the prompt takes less. */
+const READ_BYTES = 256 * 1024;
+
+interface Known {
+  readonly stat: FileStat;
+  readonly file: PromptFile;
+}
+
+export interface PromptSourceOptions {
+  readonly files: FileSystem;
+  readonly assets: Assets;
+  readonly log: Log;
+  readonly facts: PromptFacts;
+}
+
+function isSame(a: FileStat, b: FileStat): boolean {
+  return a.modifiedMs === b.modifiedMs && a.bytes === b.bytes && a.inode === b.inode;
+}
+
+/** A function that gives the prompt as the workspace has it now. A file that cannot be read is left out. */
+export function createPromptSource({
+  files,
+  assets,
+  log,
+  facts,
+}: PromptSourceOptions): () => Promise<string> {
+  const known = new Map<string, Known>();
+  let templates: Promise<readonly string[]> | undefined;
+
+  async function templateOf(name: string): Promise<string | undefined> {
+    templates ??= assets.list("workspace");
+    return (await templates).includes(name) ? assets.read("workspace", name) : undefined;
+  }
+
+  async function read(name: string): Promise<PromptFile | undefined> {
+    const path = join(facts.workspace, name);
+    const stat = await files.stat(path);
+    if (stat?.kind !== "file") return undefined;
+    const before = known.get(name);
+    if (before && isSame(before.stat, stat)) return before.file;
+    const text = wellFormed(Buffer.from(await files.read(path, { end: READ_BYTES })).toString("utf8"));
+    const file = { name, text, template: await templateOf(name) };
+    known.set(name, { stat, file });
+    return file;
+  }
+
+  return async () => {
+    const found = await Promise.all(
+      promptFiles.map((name) =>
+        read(name).catch((error: unknown) => {
+          log.warn("Left a file out of the prompt", { name, error });
+          return undefined;
+        }),
+      ),
+    );
+    return systemPrompt(
+      facts,
+      found.filter((file) => file !== undefined),
+    );
+  };
+}

@@ -1,0 +1,283 @@
+/** A turn: one message from start to finish. Load the session, build the prompt, run the loop, save, publish. */
+
+import { Stopped } from "../core/errors.ts";
+import type { RunEvent, RunResult, TurnEnded } from "../core/events.ts";
+import {
+  type FinalMessage,
+  finalIdFor,
+  type InboundMessage,
+  type OutboundId,
+  type OutboundMessage,
+} from "../core/messages.ts";
+import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
+import type { Session } from "../core/session.ts";
+import { estimateTokens } from "../lib/estimate.ts";
+import { INTERRUPTED, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
+import { toolHint } from "../lib/tool-hint.ts";
+import { openCalls, toChat, toStored } from "../lib/transcript.ts";
+import type { AgentDeps } from "./deps.ts";
+import { runLoop } from "./loop.ts";
+
+/** Kept free for what the estimate cannot see. */
+const RESERVE_TOKENS = 1_024;
+
+/** When somebody is told that another process has the session. */
+const PATIENCE_MS = 1_000;
+
+export type TurnStatus = Exclude<TurnEnded["status"], "command">;
+
+/**
+ * Ends with one durable final message, unless `signal` was aborted: then whoever aborted it answers. The
+ * session has every call closed by its result in any case. Never rejects.
+ */
+export async function runTurn(
+  message: InboundMessage,
+  deps: AgentDeps,
+  signal: AbortSignal,
+): Promise<TurnStatus> {
+  try {
+    const session = await openSession(message, deps, signal);
+    try {
+      if (message.kind === "note") return await addNote(message, session, deps);
+      return await answer(message, session, deps, signal);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    if (signal.aborted) return "stopped";
+    deps.log.error("Turn failed", { turn: message.id, error });
+    await publishFinal(message, deps, { outcome: "error", content: turnFailed(describe(error)) });
+    return "failed";
+  }
+}
+
+async function openSession(message: InboundMessage, deps: AgentDeps, signal: AbortSignal): Promise<Session> {
+  const callOff = deps.clock.after(PATIENCE_MS, () => {
+    publish(message, deps, { kind: "progress", content: WAITING_FOR_SESSION }).catch((error: unknown) =>
+      deps.log.debug("Progress was not shown", { error }),
+    );
+  });
+  try {
+    return await deps.sessions.open(message.sessionKey, { signal });
+  } finally {
+    callOff();
+  }
+}
+
+async function addNote(
+  { id, content }: InboundMessage,
+  session: Session,
+  deps: AgentDeps,
+): Promise<TurnStatus> {
+  const line = toStored({ role: "assistant", content }, { timestamp: timestamp(deps), turn: id });
+  await session.append([line], { sync: true });
+  return "noted";
+}
+
+async function answer(
+  message: InboundMessage,
+  session: Session,
+  deps: AgentDeps,
+  signal: AbortSignal,
+): Promise<TurnStatus> {
+  await closeInterrupted(session, deps);
+  await addUserLine(message, session, deps);
+  const recorder = createRecorder(message, session, deps);
+  const result = await runLoop(
+    {
+      turn: message.id,
+      messages: await prompt(session, deps),
+      request: request(deps),
+      maxRounds: deps.maxToolIterations,
+    },
+    {
+      model: deps.model.model,
+      tools: deps.toolbox,
+      run: { sessionKey: message.sessionKey, origin: message.origin, signal },
+      emit: recorder.record,
+    },
+  );
+  return finish(message, session, deps, result, recorder.usage());
+}
+
+/**
+ * What a turn that was cut off left open gets a result that says so. Its calls are not run again: nobody
+ * knows how far they came.
+ */
+async function closeInterrupted(session: Session, deps: AgentDeps): Promise<void> {
+  const closing = openCalls(session.messages).map((call) =>
+    toStored(
+      { role: "tool", toolCallId: call.id, name: call.function.name, content: INTERRUPTED },
+      { timestamp: timestamp(deps) },
+    ),
+  );
+  await session.append(closing, { sync: false });
+}
+
+/** A message that came before is not added again. */
+async function addUserLine(message: InboundMessage, session: Session, deps: AgentDeps): Promise<void> {
+  if (session.has(message.id)) return;
+  const line = toStored(
+    { role: "user", content: message.content },
+    {
+      timestamp: message.timestamp,
+      turn: message.id,
+      inbound: message.id,
+      runtime: deps.runtimeContext(message, deps.clock.now()),
+      ...(message.media.length > 0 ? { media: message.media } : {}),
+    },
+  );
+  await session.append([line], { sync: false });
+}
+
+async function prompt(session: Session, deps: AgentDeps): Promise<readonly ChatMessage[]> {
+  const system = await deps.systemPrompt();
+  const { contextWindowTokens, maxTokens } = deps.model;
+  const fixed = estimateTokens(system) + estimateTokens(JSON.stringify(deps.toolbox.definitions));
+  const budget = contextWindowTokens - maxTokens - RESERVE_TOKENS - fixed;
+  const window = session.window(budget > 0 ? budget : Math.max(128, Math.floor(contextWindowTokens / 2)));
+  return [{ role: "system", content: system }, ...window.map(toChat)];
+}
+
+function request({ model }: AgentDeps) {
+  const { name, maxTokens, temperature, reasoningEffort } = model;
+  return {
+    model: name,
+    maxTokens,
+    temperature,
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+  };
+}
+
+/** Writes what the loop does to the session, and shows it, in the order of the events. */
+function createRecorder(message: InboundMessage, session: Session, deps: AgentDeps) {
+  let streamed = false;
+  const total: { -readonly [K in keyof Usage]: number } = { input: 0, output: 0, cached: 0, reasoning: 0 };
+  const extra = () => ({ timestamp: timestamp(deps), turn: message.id });
+  const show = (shown: Shown) => publish(message, deps, shown);
+
+  async function record(event: RunEvent): Promise<void> {
+    switch (event.type) {
+      case "model.started":
+        return;
+      case "model.delta":
+        if (event.delta.kind === "reasoning") return;
+        streamed = true;
+        return show({ kind: "delta", content: event.delta.text });
+      case "model.ended":
+        if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
+        return;
+      case "assistant.calls":
+        // On disk before anything is changed, so that after a crash nothing is done twice unknown.
+        await session.append([toStored(event.message, extra())], { sync: !event.readOnly });
+        if (streamed) await show({ kind: "streamEnd", content: "", resuming: true });
+        streamed = false;
+        return;
+      case "tool.started": {
+        const { name, arguments: text } = event.call;
+        const content = toolHint(event.call, deps.toolHintMaxLength);
+        return show({ kind: "toolHint", content, metadata: { name, arguments: text } });
+      }
+      case "tool.ended":
+        return session.append([toStored(event.message, extra())], { sync: false });
+    }
+  }
+
+  return { record, usage: (): Usage => total };
+}
+
+const usageKeys = ["input", "output", "cached", "reasoning"] as const;
+
+async function finish(
+  message: InboundMessage,
+  session: Session,
+  deps: AgentDeps,
+  result: RunResult,
+  usage: Usage,
+): Promise<TurnStatus> {
+  switch (result.status) {
+    case "answered":
+      await saveAnswer(message, session, deps, result.message);
+      await publishFinal(message, deps, { outcome: "answer", content: result.message.content, usage });
+      return "answered";
+    case "failed":
+      // Shown and not stored: an error is never an answer, and must not be quoted as one.
+      await publishFinal(message, deps, {
+        outcome: "error",
+        content: turnFailed(result.error.message),
+        usage,
+      });
+      return "failed";
+    case "aborted":
+      return "stopped";
+  }
+}
+
+async function saveAnswer(
+  message: InboundMessage,
+  session: Session,
+  deps: AgentDeps,
+  answer: AssistantMessage,
+) {
+  const line = toStored(answer, { timestamp: timestamp(deps), turn: message.id });
+  await session.append([line], { sync: true });
+}
+
+type Shown =
+  | { kind: "delta" | "progress" | "toolHint"; content: string; metadata?: OutboundMessage["metadata"] }
+  | { kind: "streamEnd"; content: ""; resuming: boolean };
+
+/** Not cut short by an abort: what was shown before it must come out whole. */
+const always = new AbortController().signal;
+
+async function publish(
+  { channel, chatId, id }: InboundMessage,
+  deps: AgentDeps,
+  shown: Shown,
+): Promise<void> {
+  const outboundId = deps.ids.next() as OutboundId;
+  await deps.bus.publishOutbound(
+    { metadata: {}, ...shown, id: outboundId, channel, chatId, turn: id },
+    always,
+  );
+}
+
+interface Final {
+  readonly outcome: FinalMessage["outcome"];
+  readonly content: string;
+  readonly usage?: Usage;
+  /** Beside the message itself. */
+  readonly answers?: FinalMessage["answers"];
+}
+
+/** Puts the one record that ends a turn, a command or a stop. */
+export async function publishFinal(
+  { id, channel, chatId }: InboundMessage,
+  deps: Pick<AgentDeps, "bus" | "model">,
+  { outcome, content, usage, answers = [] }: Final,
+): Promise<void> {
+  const metadata = usage ? { model: deps.model.name, usage: { ...usage } } : {};
+  await deps.bus.publishOutbound(
+    {
+      kind: "final",
+      id: finalIdFor(id),
+      turn: id,
+      answers: [id, ...answers],
+      media: [],
+      channel,
+      chatId,
+      outcome,
+      content,
+      metadata,
+    },
+    always,
+  );
+}
+
+function timestamp({ clock }: AgentDeps): string {
+  return new Date(clock.now()).toISOString();
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error && !(error instanceof Stopped) ? error.message : String(error);
+}

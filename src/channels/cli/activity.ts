@@ -1,0 +1,23 @@
+/** What the spinner says about a turn, from the messages the turn sends. */
+
+import type { OutboundMessage } from "../../core/messages.ts";
+import { oneLine } from "../../lib/text.ts";
+import { hintText } from "./transcript.ts";
+
+export const THINKING = "thinking…";
+
+/** `undefined` when the message says nothing about what comes next. */
+export function activityOf(message: OutboundMessage): string | undefined {
+  switch (message.kind) {
+    case "delta":
+      return "writing…";
+    case "streamEnd":
+      return THINKING;
+    case "toolHint":
+      return hintText(message.content);
+    case "progress":
+      return oneLine(message.content, 200) || undefined;
+    case "final":
+      return undefined;
+  }
+}

@@ -1,0 +1,216 @@
+/** The interactive chat: a prompt while nothing runs, a spinner while a turn runs, and the way out. */
+
+import type { Channel, ChannelContext } from "../../core/channel.ts";
+import { UserError } from "../../core/errors.ts";
+import type { InboundId } from "../../core/messages.ts";
+import type { Key } from "../../core/platform.ts";
+import { oneLine } from "../../lib/text.ts";
+import { activityOf, THINKING } from "./activity.ts";
+import type { CliConfig } from "./config.ts";
+import { applyKey, type EditorAction, type EditorState, emptyEditor, MAX_TEXT } from "./editor.ts";
+import { createHistory } from "./history.ts";
+import { createInbound } from "./inbound.ts";
+import { drawInput, drawSubmitted } from "./input-line.ts";
+import { columnsOf, createScreen } from "./screen.ts";
+import { createSpinner } from "./spinner.ts";
+import { createTranscript } from "./transcript.ts";
+
+const EXIT_WORDS: ReadonlySet<string> = new Set(["exit", "quit", "/exit", "/quit", ":q"]);
+
+function isInterrupt({ name, ctrl }: Key): boolean {
+  return ctrl && name === "c";
+}
+
+/** Iterates `keys`, and calls `onListening` when the terminal already listens, so that no key is lost or echoed. */
+async function* listening(keys: AsyncIterable<Key>, onListening: () => void): AsyncIterable<Key> {
+  const iterator = keys[Symbol.asyncIterator]();
+  try {
+    const first = iterator.next();
+    onListening();
+    for (let next = await first; next.done !== true; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** The channel that reads messages from the keyboard until the user leaves. */
+export function createChat(config: CliConfig, context: ChannelContext): Channel {
+  const { terminal, clock, emit, files, log } = context;
+  const color = config.color && terminal.stdoutIsTty;
+  const screen = createScreen(terminal, { footer: "out" });
+  const spinner = createSpinner(screen, terminal, clock);
+  const transcript = createTranscript({
+    terminal,
+    screen,
+    answers: "stream",
+    markdown: config.markdown,
+    color: config.color,
+    // Somebody who redirects stderr still has to see why there is no answer.
+    asides: terminal.stderrIsTty ? "err" : "out",
+  });
+  const history = createHistory(config.historyFile, files, log);
+  const inbound = createInbound(config.session, context);
+  const look = { width: (text: string) => terminal.width(text), color };
+
+  const leaving = new AbortController();
+  const settled = Promise.withResolvers<void>();
+  /** What was emitted and is not answered; a turn runs as long as there is something. */
+  const pending = new Set<InboundId>();
+  let started = false;
+  let editor: EditorState = emptyEditor();
+  let typedAhead: Key[] = [];
+  let typedAheadRoom = MAX_TEXT;
+  /** The last key was a Ctrl-C that the next one turns into leaving. */
+  let armed = false;
+  let stored = Promise.resolve();
+  let failure: { readonly error: unknown } | undefined;
+
+  function showPrompt(): void {
+    if (pending.size > 0 || leaving.signal.aborted) return;
+    screen.setFooter((columns) => drawInput(editor, columns, look));
+  }
+
+  function fail(error: unknown): void {
+    failure ??= { error };
+    leaving.abort();
+  }
+
+  function leave(): void {
+    if (leaving.signal.aborted) return;
+    screen.setFooter(undefined);
+    terminal.err("Goodbye!\n");
+    leaving.abort();
+  }
+
+  function begin(content: string): void {
+    const message = inbound(content);
+    pending.add(message.id);
+    emit(message).catch(fail);
+  }
+
+  function submit(text: string): void {
+    screen.setFooter(undefined);
+    screen.print(drawSubmitted(text, columnsOf(terminal), look), "out");
+    if (EXIT_WORDS.has(text.trim())) {
+      leave();
+      return;
+    }
+    stored = stored.then(() => history.add(text));
+    spinner.start(THINKING);
+    begin(text);
+  }
+
+  function act(action: EditorAction): void {
+    switch (action.type) {
+      case "submit":
+        submit(action.text);
+        break;
+      case "leave":
+        leave();
+        break;
+      case "interrupt":
+        if (armed) leave();
+        else transcript.say("Press Ctrl-C again to leave");
+        break;
+      case "clearScreen":
+        screen.clear();
+        break;
+      case "tooLong":
+        transcript.say(`Cannot take more than ${MAX_TEXT / 1024} KiB in one message`);
+    }
+  }
+
+  function interruptTurn(): void {
+    if (armed) {
+      leave();
+      return;
+    }
+    armed = true;
+    spinner.say("stopping…");
+    transcript.say("Stopping; press Ctrl-C again to leave");
+    begin("/stop");
+  }
+
+  function typeAhead(key: Key): void {
+    typedAheadRoom -= key.text.length + 1;
+    if (typedAheadRoom > 0) typedAhead.push(key);
+  }
+
+  function onKey(key: Key): void {
+    if (pending.size > 0) {
+      if (isInterrupt(key)) interruptTurn();
+      else typeAhead(key);
+      return;
+    }
+    const { state, action } = applyKey(editor, key);
+    editor = state;
+    if (action !== undefined) act(action);
+    armed = action?.type === "interrupt";
+  }
+
+  function onTurnEnded(): void {
+    spinner.stop();
+    screen.print("\n", "out");
+    const keys = typedAhead;
+    typedAhead = [];
+    typedAheadRoom = MAX_TEXT;
+    for (const key of keys) onKey(key);
+    showPrompt();
+  }
+
+  function greet(): void {
+    if (config.notice !== undefined) transcript.say(oneLine(config.notice, 1_000));
+    const model = config.modelLabel === undefined ? "" : ` · ${oneLine(config.modelLabel, 200)}`;
+    transcript.say(`nanobot 🐈${model} · /help, /exit`);
+    showPrompt();
+  }
+
+  async function chat(ended: AbortSignal): Promise<void> {
+    editor = emptyEditor(await history.load());
+    if (ended.aborted) return;
+    for await (const key of listening(terminal.keys(ended), greet)) {
+      if (ended.aborted) return;
+      onKey(key);
+      showPrompt();
+    }
+  }
+
+  return {
+    async start(signal) {
+      if (config.json) throw new UserError("Cannot chat in JSON", { hint: "Give a message with -m" });
+      if (!terminal.stdinIsTty || !terminal.stdoutIsTty) {
+        throw new UserError("Cannot chat without a terminal", {
+          hint: "Give a message with -m, or pipe it in",
+        });
+      }
+      started = true;
+      try {
+        await chat(AbortSignal.any([signal, leaving.signal]));
+        if (failure !== undefined && !signal.aborted) throw failure.error;
+      } finally {
+        leaving.abort();
+        spinner.stop();
+        screen.close();
+        await stored;
+        await terminal.flush();
+        settled.resolve();
+      }
+    },
+
+    async stop() {
+      leaving.abort();
+      if (started) await settled.promise;
+    },
+
+    async send(message) {
+      const activity = activityOf(message);
+      if (activity !== undefined && !armed) spinner.say(activity);
+      transcript.show(message);
+      if (message.kind !== "final") return;
+      const running = pending.size > 0;
+      for (const id of message.answers) pending.delete(id);
+      if (running && pending.size === 0 && !leaving.signal.aborted) onTurnEnded();
+      await terminal.flush();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** One message, its answer, the end: what `nanobot agent -m` and a pipe do. */
+
+import type { Channel, ChannelContext } from "../../core/channel.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { FinalMessage, InboundId, OutboundMessage } from "../../core/messages.ts";
+import { oneLine } from "../../lib/text.ts";
+import { activityOf, THINKING } from "./activity.ts";
+import type { CliConfig } from "./config.ts";
+import { createInbound } from "./inbound.ts";
+import { createScreen } from "./screen.ts";
+import { createSpinner } from "./spinner.ts";
+import { createTranscript } from "./transcript.ts";
+
+/** JSON on one line in which nothing can steer a terminal: control and format characters are spelled out. */
+function toJsonLine(value: JsonObject): string {
+  const spellOut = (text: string) =>
+    [...Array(text.length).keys()]
+      .map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`)
+      .join("");
+  return `${JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, spellOut)}\n`;
+}
+
+function report(session: string, final: FinalMessage, tools: readonly JsonObject[]): JsonObject {
+  const { usage, model } = final.metadata;
+  return {
+    session,
+    outcome: final.outcome,
+    content: final.content,
+    tools,
+    ...(final.media.length > 0 && { media: final.media.map(({ path }) => path) }),
+    ...(usage !== undefined && { usage }),
+    ...(model !== undefined && { model }),
+  };
+}
+
+function isAnswer(message: OutboundMessage, question: InboundId | undefined): message is FinalMessage {
+  return message.kind === "final" && question !== undefined && message.answers.includes(question);
+}
+
+/** The channel that emits `content` and is at its end when the final message that answers it was shown. */
+export function createOneShot(content: string, config: CliConfig, context: ChannelContext): Channel {
+  const { terminal, clock, emit } = context;
+  const { session, json, markdown, color, notice } = config;
+  const screen = createScreen(terminal, { footer: terminal.stderrIsTty ? "err" : undefined });
+  const spinner = createSpinner(screen, terminal, clock);
+  const answers = json ? "none" : terminal.stdoutIsTty ? "stream" : "whole";
+  const transcript = createTranscript({ terminal, screen, answers, markdown, color, asides: "err" });
+  const tools: JsonObject[] = [];
+  const answered = Promise.withResolvers<void>();
+  // Only `start` waits for it, and a failure before or after that is told to whoever called `send`.
+  answered.promise.catch(() => {});
+  const stopped = new AbortController();
+  let settled = Promise.resolve();
+  let question: InboundId | undefined;
+
+  async function ask(aborted: Promise<void>): Promise<void> {
+    try {
+      if (notice !== undefined) transcript.say(oneLine(notice, 1_000));
+      const message = createInbound(session, context)(content);
+      question = message.id;
+      spinner.start(THINKING);
+      await Promise.race([emit(message).then(() => answered.promise), aborted]);
+    } finally {
+      spinner.stop();
+      screen.close();
+      await terminal.flush();
+    }
+  }
+
+  function show(message: OutboundMessage): void {
+    const last = isAnswer(message, question);
+    if (last) spinner.stop();
+    if (message.kind === "toolHint") tools.push(message.metadata);
+    const activity = activityOf(message);
+    if (activity !== undefined) spinner.say(activity);
+    transcript.show(message);
+    if (last && json) terminal.out(toJsonLine(report(session, message, tools)));
+  }
+
+  return {
+    async start(signal) {
+      const ended = AbortSignal.any([signal, stopped.signal]);
+      if (ended.aborted) return;
+      const asked = ask(new Promise((resolve) => ended.addEventListener("abort", () => resolve())));
+      // `stop` waits for the end of `start`; how it ended is for whoever called `start`.
+      settled = asked.catch(() => {});
+      await asked;
+    },
+
+    async stop() {
+      stopped.abort();
+      await settled;
+    },
+
+    async send(message) {
+      try {
+        show(message);
+        if (message.kind === "final") await terminal.flush();
+        if (isAnswer(message, question)) answered.resolve();
+      } catch (error) {
+        answered.reject(error);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,5 @@
+/** Every channel there is, one line each; a channel is imported when it is asked for. */
+
+export const channels = {
+  cli: () => import("./cli/channel.ts"),
+} as const;

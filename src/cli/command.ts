@@ -1,0 +1,39 @@
+/** What a command is: a declaration from which parsing and help follow. */
+
+import type { App } from "../core/app.ts";
+
+/** 0 done, 1 failed, 2 used wrongly or misconfigured, 130 interrupted. */
+export type ExitCode = 0 | 1 | 2 | 130;
+
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+  readonly about: string;
+  /** What stands for the value in help: `--session KEY`. */
+  readonly value?: string;
+}
+
+export interface CommandContext {
+  readonly app: App;
+  readonly positionals: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+export interface Command {
+  /** One line, for the list of commands. */
+  readonly about: string;
+  /** Positional arguments, as help shows them; `?` at the end marks an optional one: `["KEY", "JSON?"]`. */
+  readonly positionals?: readonly string[];
+  /** Keys are the long names in kebab-case. A boolean named `no-x` is its own option. */
+  readonly options?: Readonly<Record<string, OptionSpec>>;
+  readonly subcommands?: Readonly<Record<string, Command>>;
+  /** Absent on a command that only groups subcommands. Throws a `UserError` for what the user can mend. */
+  readonly run?: (context: CommandContext) => Promise<ExitCode>;
+}
+
+/** Declares a command. */
+export function defineCommand(command: Command): Command {
+  return command;
+}

@@ -1,0 +1,79 @@
+/** `nanobot config`: checks the configuration, and says where it is and what it may hold. */
+
+import { expandVariables } from "../config/expand.ts";
+import { configJsonSchema } from "../config/json-schema.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { configPaths } from "../config/paths.ts";
+import type { App } from "../core/app.ts";
+import { UserError } from "../core/errors.ts";
+import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+
+export const command = defineCommand({
+  about: "Check the configuration, or say where it is and what it may hold",
+  subcommands: {
+    check: {
+      about: "Say whether nanobot could start with the configuration",
+      options: { json: { type: "boolean", about: "Print JSON" } },
+      run: check,
+    },
+    path: {
+      about: "Print where the configuration file is",
+      run: async ({ app }) => print(app, configFileOf(app)),
+    },
+    schema: {
+      about: "Print the JSON Schema of the configuration, for editors",
+      run: async ({ app }) => print(app, JSON.stringify(await configJsonSchema(), undefined, 2)),
+    },
+  },
+});
+
+function print(app: App, text: string): ExitCode {
+  app.platform.terminal.out(`${text}\n`);
+  return 0;
+}
+
+function configFileOf(app: App): string {
+  return configPaths(app.platform, app.flags).configFile;
+}
+
+async function check({ app, options }: CommandContext): Promise<ExitCode> {
+  if (options["json"] !== true) return checkForPeople(app);
+  try {
+    const { path, exists, warnings, model } = await inspect(app);
+    return print(app, JSON.stringify({ ok: true, path, exists, model, warnings }));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    print(app, JSON.stringify({ ok: false, error: error.message, hint: error.hint }));
+    return 2;
+  }
+}
+
+async function checkForPeople(app: App): Promise<ExitCode> {
+  const { path, exists, warnings, model } = await inspect(app);
+  for (const warning of warnings) print(app, `Warning: ${warning}`);
+  return print(app, `${exists ? path : `No ${path}, so the defaults hold`}: ok, model ${model}`);
+}
+
+/** Throws a `UserError` when nanobot could not start like this. */
+async function inspect(app: App): Promise<LoadedConfig & { readonly model: string }> {
+  const { files, env } = app.platform;
+  const mustExist = app.flags.config !== undefined;
+  const loaded = await loadConfig({ files, path: configFileOf(app), env, mustExist });
+  const { name, why } = await app.chooseModel({});
+  return {
+    ...loaded,
+    warnings: [...loaded.warnings, ...unsetVariables(loaded, env)],
+    model: `${name} (${why})`,
+  };
+}
+
+/** A variable that is not set here may be set where nanobot runs, so it is a warning. */
+function unsetVariables({ config }: LoadedConfig, env: App["platform"]["env"]): string[] {
+  try {
+    expandVariables(config, env, []);
+    return [];
+  } catch (error) {
+    if (error instanceof UserError) return [error.message];
+    throw error;
+  }
+}

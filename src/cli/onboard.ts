@@ -1,0 +1,199 @@
+/** `nanobot onboard`: makes the configuration and the workspace, by asking or by flags. */
+
+import { merged } from "../config/environment.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import {
+  type Answers,
+  apiBaseProblem,
+  apiKeyProblem,
+  CUSTOM,
+  checkAnswers,
+  emptyConfig,
+  modelProblem,
+  planSetup,
+  vendorNamed,
+} from "../config/onboarding.ts";
+import { configPaths } from "../config/paths.ts";
+import { saveConfig } from "../config/save.ts";
+import type { App, VendorInfo } from "../core/app.ts";
+import { Stopped, UserError } from "../core/errors.ts";
+import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+
+/** Questions to whoever sits at the terminal. Each rejects with `Stopped` when they leave. */
+export interface Prompter {
+  confirm(question: string): Promise<boolean>;
+  choose(question: string, choices: readonly { value: string; label: string }[]): Promise<string>;
+  /** Shown as dots. */
+  secret(question: string, check: (value: string) => string | undefined): Promise<string>;
+  text(
+    question: string,
+    options: { initial: string; check: (value: string) => string | undefined },
+  ): Promise<string>;
+}
+
+export const command = defineCommand({
+  about: "Set up the configuration and the workspace",
+  options: {
+    provider: { type: "string", value: "NAME", about: "Who runs the model" },
+    "api-key": { type: "string", value: "KEY", about: "The key for it" },
+    "api-base": {
+      type: "string",
+      value: "URL",
+      about: "The address of its API, where it is one of your own",
+    },
+    model: { type: "string", value: "NAME", about: "The model to talk to" },
+    yes: { type: "boolean", short: "y", about: "Ask nothing" },
+  },
+  run: (context) => onboard(context, createPrompter),
+});
+
+export async function onboard(
+  { app, options, signal }: Pick<CommandContext, "app" | "options" | "signal">,
+  createPrompter: (signal: AbortSignal) => Promise<Prompter>,
+): Promise<ExitCode> {
+  const { terminal, files, env } = app.platform;
+  const given = answersFrom(options);
+  const canAsk = terminal.stdinIsTty && terminal.stdoutIsTty && options["yes"] !== true;
+  const isTold = options["yes"] === true || Object.values(given).some((value) => value !== undefined);
+  if (!canAsk && !isTold) throw nobodyToAsk();
+
+  const { configFile } = configPaths(app.platform, app.flags);
+  // Only what the file says: the environment is not ours to copy into it.
+  const loaded = await loadConfig({ files, path: configFile, env: {} });
+  checkAnswers(given, { vendors: app.vendors, config: loaded.config, env });
+  try {
+    const answers = canAsk ? await ask(await createPrompter(signal), given, loaded, app.vendors) : given;
+    await setUp(app, loaded, answers);
+  } catch (error) {
+    if (error instanceof Stopped) return 130;
+    throw error;
+  }
+  return 0;
+}
+
+function answersFrom(options: CommandContext["options"]): Answers {
+  const text = (name: string) => {
+    const value = options[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    provider: text("provider"),
+    apiKey: text("api-key"),
+    apiBase: text("api-base"),
+    model: text("model"),
+  };
+}
+
+function nobodyToAsk(): UserError {
+  return new UserError("Set up nanobot: there is no terminal to ask on", {
+    hint: "Say it with --provider NAME --api-key KEY (and --api-base URL, --model NAME), or --yes to go without a model",
+  });
+}
+
+/** `undefined` leaves the file as it is. */
+async function setUp(app: App, loaded: LoadedConfig, answers: Answers | undefined): Promise<void> {
+  const { terminal, files, env, clock } = app.platform;
+  const say = (line: string) => terminal.out(`${line}\n`);
+  const notes: string[] = [];
+  if (answers === undefined) {
+    say(`Kept ${loaded.path}`);
+  } else {
+    const plan = planSetup(answers, { vendors: app.vendors, config: loaded.config, env });
+    const changes = loaded.exists ? plan.changes : merged(emptyConfig, plan.changes);
+    const saved = await saveConfig({ files, path: loaded.path, changes, now: clock.now() });
+    say(`${saved.changed ? "Wrote" : "Kept"} ${loaded.path}`);
+    if (saved.backup !== undefined) say(`Kept the old one as ${saved.backup}`);
+    if (plan.model !== undefined) say(`Model: ${plan.model}`);
+    notes.push(...plan.notes);
+  }
+  const added = await app.prepareWorkspace();
+  const { workspace } = await app.paths();
+  say(added.length === 0 ? `Workspace: ${workspace}` : `Workspace: ${workspace}, added ${added.join(", ")}`);
+  for (const note of notes) say(note);
+  say("Next: nanobot agent");
+}
+
+const LATER = "";
+
+/** Asks for what no flag said. `undefined` when an existing file shall stay as it is. */
+async function ask(
+  prompter: Prompter,
+  given: Answers,
+  { exists, config }: LoadedConfig,
+  vendors: readonly VendorInfo[],
+): Promise<Answers | undefined> {
+  const isChanging =
+    !exists ||
+    (await prompter.confirm(
+      "There is a configuration. Choose its model anew? All else stays, and a backup is made.",
+    ));
+  if (!isChanging) return undefined;
+  const provider = given.provider ?? (await prompter.choose("Who runs the model?", providerChoices(vendors)));
+  if (provider === LATER) return given;
+  const vendor = vendorNamed(provider, vendors);
+  const known = config.providers[provider]?.apiBase;
+  const apiBase =
+    given.apiBase ??
+    (vendor?.baseUrl
+      ? undefined
+      : await prompter.text("Address of its API", { initial: known ?? "", check: apiBaseProblem }));
+  const apiKey = given.apiKey ?? (await askKey(prompter, vendor));
+  const { provider: currentProvider, model: currentModel } = config.agents.defaults;
+  const kept = (vendor?.name ?? provider) === currentProvider ? currentModel : undefined;
+  const initial = kept ?? vendor?.defaultModel ?? "";
+  const model = given.model ?? (await prompter.text("Model", { initial, check: modelProblem }));
+  return { provider, apiBase, apiKey, model };
+}
+
+function providerChoices(vendors: readonly VendorInfo[]): { value: string; label: string }[] {
+  const known = vendors.map(({ name, label }) => ({ value: name, label }));
+  const other = vendors.some(({ name }) => name === CUSTOM)
+    ? []
+    : [{ value: CUSTOM, label: "Another one that speaks the OpenAI protocol" }];
+  return [...known, ...other, { value: LATER, label: "Decide later" }];
+}
+
+/** Nothing typed leaves the key to the environment, or to the file as it was. */
+async function askKey(prompter: Prompter, vendor: VendorInfo | undefined): Promise<string | undefined> {
+  if (vendor !== undefined && !vendor.keyVariable) return undefined;
+  const otherwise = vendor?.keyVariable
+    ? `empty to take it from ${vendor.keyVariable}`
+    : "empty if it takes none";
+  const key = await prompter.secret(`API key, ${otherwise}`, (value) =>
+    value.trim() === "" ? undefined : apiKeyProblem(value),
+  );
+  return key.trim() === "" ? undefined : key;
+}
+
+/** The prompts proper. Only for a terminal: without one they would wait for ever. */
+async function createPrompter(signal: AbortSignal): Promise<Prompter> {
+  const clack = await import("@clack/prompts");
+  const checked = (check: (value: string) => string | undefined) => (value: string | undefined) =>
+    check(value ?? "");
+  const answered = <Value>(answer: Value | symbol): Exclude<Value, symbol> => {
+    if (!clack.isCancel(answer) && typeof answer !== "symbol") return answer as Exclude<Value, symbol>;
+    clack.cancel("Nothing was changed.");
+    throw new Stopped("user");
+  };
+  clack.intro(
+    "nanobot keeps its configuration in one file; this writes it. Ctrl-C leaves everything as it is.",
+  );
+  return {
+    confirm: async (message) => answered(await clack.confirm({ message, signal })),
+    choose: async (message, choices) =>
+      answered(
+        await clack.autocomplete({
+          message,
+          options: [...choices],
+          maxItems: 10,
+          // Nothing is chosen while no choice matches what was typed.
+          validate: (value) => (value === undefined ? "Choose one of the list" : undefined),
+          signal,
+        }),
+      ),
+    secret: async (message, check) =>
+      answered(await clack.password({ message, validate: checked(check), signal })),
+    text: async (message, { initial, check }) =>
+      answered(await clack.text({ message, initialValue: initial, validate: checked(check), signal })),
+  };
+}

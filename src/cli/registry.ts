@@ -1,0 +1,19 @@
+/** Every command, by name. Each is loaded only when it is asked for. */
+
+import type { Command } from "./command.ts";
+
+type Load = () => Promise<{ readonly command: Command }>;
+
+export const commands: Readonly<Record<string, Load>> = {
+  agent: () => import("./agent.ts"),
+  config: () => import("./config.ts"),
+  onboard: () => import("./onboard.ts"),
+  sessions: () => import("./sessions.ts"),
+  status: () => import("./status.ts"),
+  tools: () => import("./tools.ts"),
+};
+
+/** Other names for them. */
+export const aliases: Readonly<Record<string, string>> = {
+  chat: "agent",
+};

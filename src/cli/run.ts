@@ -1,0 +1,48 @@
+/** Runs one invocation of the program: parse, help, run, and say what went wrong. */
+
+import type { App, GlobalFlags } from "../core/app.ts";
+import { UserError } from "../core/errors.ts";
+import type { Terminal } from "../core/platform.ts";
+import { stripControls } from "../lib/text.ts";
+import type { ExitCode } from "./command.ts";
+import { help } from "./help.ts";
+import { parseInvocation } from "./parse.ts";
+
+export interface RunOptions {
+  readonly argv: readonly string[];
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  /** Called only when a command runs. */
+  readonly createApp: (flags: GlobalFlags) => Promise<App>;
+}
+
+/** Never rejects. Results go to stdout, everything else to stderr. */
+export async function runCli({ argv, terminal, signal, createApp }: RunOptions): Promise<ExitCode> {
+  try {
+    const { words, command, flags, positionals, options, ...invocation } = await parseInvocation(argv);
+    const wantsHelp = invocation.help || argv.length === 0;
+    if (wantsHelp || command?.run === undefined) {
+      const text = await help(words, command);
+      if (wantsHelp) terminal.out(text);
+      else terminal.err(text);
+      return wantsHelp ? 0 : 2;
+    }
+    const app = await createApp(flags);
+    const code = await command.run({ app, positionals, options, signal });
+    return signal.aborted ? 130 : code;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return 130;
+    return report(error, terminal);
+  }
+}
+
+function report(error: unknown, terminal: Terminal): ExitCode {
+  if (error instanceof UserError) {
+    const hint = error.hint === undefined ? "" : `\n${error.hint}`;
+    terminal.err(stripControls(`nanobot: ${error.message}${hint}\n`));
+    return 2;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err(stripControls(`nanobot: this is a bug, please report it\n${text}\n`));
+  return 1;
+}

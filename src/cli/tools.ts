@@ -1,0 +1,47 @@
+/** `nanobot tools`: the agent's tools by hand, through the same wrapper as in a turn. */
+
+import { oneLine, stripControls } from "../lib/text.ts";
+import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+
+async function list({ app, options }: CommandContext): Promise<ExitCode> {
+  const { terminal } = app.platform;
+  const { definitions } = await app.toolbox();
+  if (options["json"] === true) {
+    terminal.out(`${JSON.stringify(definitions, undefined, 2)}\n`);
+    return 0;
+  }
+  const width = Math.max(0, ...definitions.map(({ name }) => name.length));
+  for (const { name, description } of definitions)
+    terminal.out(`${name.padEnd(width)}  ${oneLine(description, 100)}\n`);
+  return 0;
+}
+
+async function call({ app, positionals, options, signal }: CommandContext): Promise<ExitCode> {
+  const [name = "", json = "{}"] = positionals;
+  await app.prepareWorkspace({ onlyWhenMissing: true });
+  const toolbox = await app.toolbox();
+  const id = `cli_${app.platform.ids.next()}`;
+  const result = await toolbox.run(
+    { id, name, arguments: json },
+    { sessionKey: "cli:tools", origin: "chat", signal },
+  );
+  const { terminal } = app.platform;
+  if (options["json"] === true) terminal.out(`${JSON.stringify({ tool: name, ...result })}\n`);
+  else terminal.out(`${terminal.stdoutIsTty ? stripControls(result.text) : result.text}\n`);
+  return result.ok ? 0 : 1;
+}
+
+const json = { type: "boolean", about: "print JSON" } as const;
+
+export const command = defineCommand({
+  about: "List the agent's tools, or call one without a model",
+  subcommands: {
+    list: { about: "List the tools", options: { json }, run: list },
+    call: {
+      about: "Call a tool with a JSON object of arguments, as the agent would",
+      positionals: ["NAME", "JSON?"],
+      options: { json },
+      run: call,
+    },
+  },
+});

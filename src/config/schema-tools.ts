@@ -1,0 +1,95 @@
+/** The `tools` section of the configuration: what the agent may do, and how far it goes. */
+
+import * as v from "valibot";
+import { amount, flag, option, setting, text, textByName, texts, whole } from "./schema-entry.ts";
+
+const web = v.object({
+  enable: setting("Whether the agent can search and read the web", flag, true),
+  proxy: option("The proxy to go through", text),
+  userAgent: option("What to present itself as", text),
+  search: setting(
+    "Searching the web",
+    v.object({
+      provider: setting("Where to search", text, "duckduckgo"),
+      apiKey: setting("The key for it", text, ""),
+      baseUrl: setting("Its address, where it is one of your own", text, ""),
+      maxResults: setting("The most results to show", whole(1), 5),
+      timeout: setting("Seconds a search may take", amount, 30),
+    }),
+    {},
+  ),
+  fetch: setting(
+    "Reading pages",
+    v.object({ useJinaReader: setting("Whether pages are read through Jina's reader first", flag, true) }),
+    {},
+  ),
+});
+
+const exec = v.object({
+  enable: setting("Whether the agent can run commands", flag, true),
+  timeout: setting("Seconds a command may run unless it asks for another time; 0 is no limit", amount, 60),
+  pathPrepend: setting("Folders to put before PATH", text, ""),
+  pathAppend: setting("Folders to put after PATH", text, ""),
+  sandbox: setting("What commands are shut in with: bwrap, or nothing", text, ""),
+  sandboxRoBinds: setting("More folders that commands in the sandbox can read", texts, []),
+  sandboxRwBinds: setting("More folders that commands in the sandbox can change", texts, []),
+  allowedEnvKeys: setting("More environment variables that commands get to see", texts, []),
+  allowPatterns: setting("Commands that are let through, as regular expressions", texts, []),
+  denyPatterns: setting("Commands that are refused, as regular expressions", texts, []),
+});
+
+const imageGeneration = v.object({
+  enabled: setting("Whether the agent can make pictures", flag, false),
+  provider: setting("The provider that makes them", text, "openrouter"),
+  model: setting("The model that makes them", text, "openai/gpt-5.4-image-2"),
+  defaultAspectRatio: setting("Their shape", text, "1:1"),
+  defaultImageSize: setting("Their size", text, "1K"),
+  maxImagesPerTurn: setting("How many in one turn", whole(1, 8), 4),
+  saveDir: setting("The folder for them, below media", text, "generated"),
+});
+
+const cliApps = v.object({
+  enable: setting("Whether command-line apps can be used", flag, true),
+  installTimeout: setting("Seconds an installation may take", amount, 300),
+  runTimeout: setting("Seconds a run may take", amount, 60),
+  catalogTtlSeconds: setting("Seconds the list of apps is kept", amount, 3600),
+});
+
+const mcpServer = v.object({
+  type: option(
+    "How to reach it; without it the other keys decide",
+    v.picklist(["stdio", "sse", "streamableHttp"]),
+  ),
+  auth: option("How to log in", v.picklist(["oauth"])),
+  command: setting("The program to start", text, ""),
+  args: setting("Its arguments", texts, []),
+  env: setting("Environment variables for it", textByName, {}),
+  cwd: option("The folder to start it in", text),
+  url: setting("The address of a server that runs already", text, ""),
+  headers: setting("HTTP headers to send to it", textByName, {}),
+  toolTimeout: setting("Seconds a call may take", amount, 30),
+  enabledTools: setting('Which of its tools to offer; "*" is all of them', texts, ["*"]),
+});
+
+export const tools = v.object({
+  web: setting("The web", web, {}),
+  exec: setting("Commands", exec, {}),
+  file: setting("Files", v.object({ enable: setting("Whether the agent can use files", flag, true) }), {}),
+  my: setting(
+    "The agent's view of itself",
+    v.object({
+      enable: setting("Whether the agent can look at its own settings", flag, true),
+      allowSet: setting("Whether the agent can change its own settings", flag, false),
+    }),
+    {},
+  ),
+  cliApps: setting("Command-line apps", cliApps, {}),
+  imageGeneration: setting("Pictures", imageGeneration, {}),
+  mcpServers: setting("MCP servers, by a name of your own", v.record(text, mcpServer), {}),
+  restrictToWorkspace: setting("Whether tools are kept inside the workspace", flag, true),
+  allowedPaths: setting("Folders beside the workspace that tools may use", texts, []),
+  maxSessionMessagesPerMinute: setting("The most messages of a chat a minute; 0 is no limit", whole(0), 0),
+  ssrfWhitelist: setting("Private networks that tools may reach, as 10.0.0.0/8", texts, []),
+  webuiAllowLocalServiceAccess: setting("Kept for the original, without effect", flag, true),
+  webuiAllowRemotePackageInstall: setting("Kept for the original, without effect", flag, false),
+});

@@ -1,0 +1,82 @@
+/** A conversation on disk: an append-only list of lines, read from its end. */
+
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { InboundId, Media } from "./messages.ts";
+
+/** A call as the session file stores it: the shape of the chat-completions protocol. */
+export interface StoredToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/**
+ * One line of a session file. Keys are the original's (snake_case), and unknown ones are ignored.
+ * `turn` is the inbound id of the turn that wrote it, `inbound` the id of the user's message itself.
+ * `runtime` is the context block that was put in front of the user's text; it is replayed word for
+ * word, so that a provider's cache of the prefix holds, and views leave it out.
+ */
+export interface StoredMessage {
+  readonly role: "user" | "assistant" | "tool";
+  readonly content: string;
+  /** ISO 8601. With `Z` where we wrote it; the original's naive times are local. */
+  readonly timestamp?: string;
+  readonly tool_calls?: readonly StoredToolCall[];
+  readonly tool_call_id?: string;
+  readonly name?: string;
+  readonly reasoning_content?: string;
+  readonly thinking_blocks?: readonly JsonValue[];
+  readonly media?: readonly (string | Media)[];
+  readonly turn?: InboundId;
+  readonly inbound?: InboundId;
+  readonly runtime?: string;
+}
+
+/** A session that this process holds the lock of. Used by one turn at a time. */
+export interface Session {
+  readonly key: string;
+  readonly metadata: JsonObject;
+  /** The newest part of the conversation, as stored and in order, up to the budget it was opened with. */
+  readonly messages: readonly StoredMessage[];
+  /**
+   * The newest part that fits `tokens`, repaired for a provider: it starts at a user line, and every
+   * call is followed by exactly one result. Its start moves rarely, so that prefixes stay cached.
+   */
+  window(tokens: number): readonly StoredMessage[];
+  /** Whether a user line with this inbound id is among `messages`. */
+  has(id: InboundId): boolean;
+  /**
+   * Adds lines. Resolves when they are written; with `sync`, when they are on disk. Rejects when they
+   * could not be written, and then none of them counts as added.
+   */
+  append(messages: readonly StoredMessage[], options: { sync: boolean }): Promise<void>;
+  /** Moves the file to the archive; the session goes on empty. Resolves to the archive's path, if there was a file. */
+  archive(): Promise<string | undefined>;
+  /** Releases the lock. */
+  close(): Promise<void>;
+}
+
+export interface SessionSummary {
+  readonly key: string;
+  readonly path: string;
+  readonly updatedAt: string;
+  readonly bytes: number;
+  /** The beginning of the first thing the user said in the part that was read. */
+  readonly preview: string;
+}
+
+/**
+ * All sessions of a workspace. One process writes a session at a time: `open` waits for its lock.
+ * Reading never changes a file, and a damaged line costs that line only.
+ */
+export interface SessionStore {
+  /** Waits for the session's lock. Rejects with the signal's reason when aborted. */
+  open(key: string, options: { signal: AbortSignal }): Promise<Session>;
+  /** The path of its file, whether or not there is one yet. */
+  path(key: string): Promise<string>;
+  exists(key: string): Promise<boolean>;
+  /** Every stored line, oldest first, damaged ones left out, without the lock. */
+  read(key: string): AsyncIterable<StoredMessage>;
+  /** Newest first. */
+  list(): Promise<readonly SessionSummary[]>;
+}

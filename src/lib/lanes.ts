@@ -1,0 +1,54 @@
+/** Lanes: tasks with the same key run one after the other, others side by side. */
+
+export interface Lanes {
+  /** Settles as the task does. The task starts when those before it in its lane, and the limit, allow. */
+  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  /** Resolves when no task is left in any lane. */
+  idle(): Promise<void>;
+}
+
+/** At most `limit` tasks run at once over all lanes. An empty lane costs nothing. */
+export function createLanes({ limit }: { limit: number }): Lanes {
+  const ends = new Map<string, Promise<void>>();
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  async function enter(): Promise<void> {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+  }
+
+  // The place is handed to the next in line rather than freed, so that nobody slips in between.
+  function leave(): void {
+    const next = waiting.shift();
+    if (next) next();
+    else running--;
+  }
+
+  return {
+    run(key, task) {
+      const before = ends.get(key) ?? Promise.resolve();
+      const result = before.then(async () => {
+        await enter();
+        try {
+          return await task();
+        } finally {
+          leave();
+        }
+      });
+      const end = result.then(
+        () => {},
+        () => {},
+      );
+      ends.set(key, end);
+      end.then(() => {
+        if (ends.get(key) === end) ends.delete(key);
+      });
+      return result;
+    },
+
+    async idle() {
+      while (ends.size > 0) await Promise.all(ends.values());
+    },
+  };
+}

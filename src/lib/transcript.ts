@@ -1,0 +1,75 @@
+/** Between the lines of a session file and the messages of a model, without loss. */
+
+import type { ChatMessage, ToolCall } from "../core/model.ts";
+import type { StoredMessage, StoredToolCall } from "../core/session.ts";
+
+function toStoredCall({ id, name, arguments: text }: ToolCall): StoredToolCall {
+  return { id, type: "function", function: { name, arguments: text } };
+}
+
+/** A message as a line; `extra` adds the turn, the time and the like. System messages have no line. */
+export function toStored(
+  message: Exclude<ChatMessage, { role: "system" }>,
+  extra: Pick<StoredMessage, "timestamp" | "turn" | "inbound" | "runtime" | "media">,
+): StoredMessage {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: message.content, ...extra };
+    case "assistant":
+      return {
+        role: "assistant",
+        content: message.content,
+        ...(message.toolCalls?.length ? { tool_calls: message.toolCalls.map(toStoredCall) } : {}),
+        ...(message.reasoningContent === undefined ? {} : { reasoning_content: message.reasoningContent }),
+        ...(message.thinkingBlocks === undefined ? {} : { thinking_blocks: message.thinkingBlocks }),
+        ...extra,
+      };
+    case "tool":
+      return {
+        role: "tool",
+        tool_call_id: message.toolCallId,
+        name: message.name,
+        content: message.content,
+        ...extra,
+      };
+  }
+}
+
+/** A line as the model sees it: the runtime context stands in front of the user's text. */
+export function toChat(line: StoredMessage): ChatMessage {
+  switch (line.role) {
+    case "user":
+      return { role: "user", content: line.runtime ? `${line.runtime}\n\n${line.content}` : line.content };
+    case "assistant":
+      return {
+        role: "assistant",
+        content: line.content,
+        ...(line.tool_calls?.length
+          ? {
+              toolCalls: line.tool_calls.map((call) => ({
+                id: call.id,
+                name: call.function.name,
+                arguments: call.function.arguments,
+              })),
+            }
+          : {}),
+        ...(line.reasoning_content === undefined ? {} : { reasoningContent: line.reasoning_content }),
+        ...(line.thinking_blocks === undefined ? {} : { thinkingBlocks: line.thinking_blocks }),
+      };
+    case "tool":
+      return {
+        role: "tool",
+        toolCallId: line.tool_call_id ?? "",
+        name: line.name ?? "",
+        content: line.content,
+      };
+  }
+}
+
+/** The calls after the last user line that have no result yet: what a turn that was cut off left behind. */
+export function openCalls(lines: readonly StoredMessage[]): readonly StoredToolCall[] {
+  const start = lines.findLastIndex((line) => line.role === "user");
+  const since = lines.slice(start + 1);
+  const answered = new Set(since.map((line) => line.tool_call_id));
+  return since.flatMap((line) => line.tool_calls ?? []).filter((call) => !answered.has(call.id));
+}

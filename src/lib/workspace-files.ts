@@ -1,0 +1,155 @@
+/** The files the tools may touch: every path is followed to its real place and judged there. */
+
+import { UserError } from "../core/errors.ts";
+import type { FileSystem } from "../core/platform.ts";
+import type { RealPath, ToolFiles } from "../core/tool.ts";
+import { explained, quote } from "./file-error.ts";
+import { isAbsolute, relative, SEPARATOR } from "./path.ts";
+import { followLinks } from "./real-path.ts";
+
+export interface WorkspaceFilesOptions {
+  readonly system: FileSystem;
+  /** Absolute and real. */
+  readonly workspace: string;
+  /** What `~` stands for. `undefined` when nobody knows. */
+  readonly home: string | undefined;
+  /** Whether everything outside the workspace and `allowedPaths` is refused. */
+  readonly restrict: boolean;
+  /** More folders to read and write in. Like all paths here: absolute, with `~/`, or relative to the workspace. */
+  readonly allowedPaths?: readonly string[];
+  /** Neither read nor written, with all that is below. */
+  readonly hidden?: readonly string[];
+  /** Read, but not written, with all that is below. */
+  readonly protectedPaths?: readonly string[];
+  /** The one place below `hidden` that may be read: what this session's own tools put aside. */
+  readonly ownResults?: string | undefined;
+}
+
+type Access = "read" | "write";
+
+/** As long as Linux takes a path. Bounds the walk before it begins. */
+const LONGEST_PATH = 4096;
+
+/** Environment, memory and open files of running programs, this one with its keys among them. */
+const PROCESS_INTERNALS = /^\/proc\/\d+(\/|$)/;
+
+/** Whole segments: `/ws-other` is not inside `/ws`. */
+function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(SEPARATOR) ? folder : folder + SEPARATOR);
+}
+
+/**
+ * Where upper and lower case are the same, `SESSIONS` opens `sessions`. Folded everywhere, since refusing a
+ * second spelling of a name we keep for ourselves costs little. Both directions, for letters such as the
+ * long s and the Kelvin sign.
+ */
+function fold(path: string): string {
+  return path.normalize("NFC").toUpperCase().toLowerCase();
+}
+
+/** Cheap to make: one per session, because `ownResults` differs. */
+export function createWorkspaceFiles({
+  system,
+  workspace,
+  home,
+  restrict,
+  allowedPaths = [],
+  hidden = [],
+  protectedPaths = [],
+  ownResults,
+}: WorkspaceFilesOptions): ToolFiles {
+  const isHomeKnown = home !== undefined && isAbsolute(home);
+
+  function absolute(path: string): string | undefined {
+    // Put together as text: join() would shorten `link/..`, which the walk must see.
+    if (path === "~" || path.startsWith("~/")) return isHomeKnown ? home + path.slice(1) : undefined;
+    return isAbsolute(path) ? path : workspace + SEPARATOR + path;
+  }
+
+  async function follow(path: string, doing: string): Promise<string> {
+    const found = absolute(path);
+    if (found === undefined) {
+      throw new UserError(
+        `Cannot ${doing} ${quote(path)}: the home folder is not known; use a path relative to the workspace`,
+      );
+    }
+    return explained(doing, path, () => followLinks(system, found));
+  }
+
+  /**
+   * Asked anew each time: somebody may have moved `sessions/` to another disk meanwhile. A place that cannot
+   * be found refuses every path, because what it should keep closed is unknown.
+   */
+  async function places(paths: readonly string[]): Promise<readonly string[]> {
+    return Promise.all(paths.map((path) => follow(path, "find")));
+  }
+
+  async function isHidden(real: string, access: Access): Promise<boolean> {
+    if (PROCESS_INTERNALS.test(real)) return true;
+    const folded = fold(real);
+    if (!(await places(hidden)).some((place) => isInside(fold(place), folded))) return false;
+    if (access === "write" || ownResults === undefined) return true;
+    return !(await places([ownResults])).some((place) => isInside(place, real));
+  }
+
+  /** A file in the place of a folder above one of ours would block it just as well. */
+  async function isProtected(real: string): Promise<boolean> {
+    const folded = fold(real);
+    const inWorkspace = isInside(workspace, real) && real !== workspace;
+    return (await places(protectedPaths)).some(
+      (place) => isInside(fold(place), folded) || (inWorkspace && isInside(folded, fold(place))),
+    );
+  }
+
+  async function isAllowed(real: string): Promise<boolean> {
+    if (!restrict) return true;
+    return (await places([workspace, ...allowedPaths])).some((root) => isInside(root, real));
+  }
+
+  async function judge(path: string, real: string, access: Access): Promise<void> {
+    const refused = `Cannot ${access} ${quote(path)}`;
+    if (!(await isAllowed(real))) {
+      throw new UserError(
+        `${refused}: it leads outside the workspace; use a path inside it, relative to it, such as "notes.md"`,
+        { hint: "The owner can allow more folders with tools.allowedPaths in the configuration" },
+      );
+    }
+    if (await isHidden(real, access)) {
+      throw new UserError(
+        `${refused}: it belongs to nanobot itself and is closed to tools; use another path`,
+      );
+    }
+    if (access === "write" && (await isProtected(real))) {
+      throw new UserError(
+        `${refused}: only nanobot itself writes there; use another path inside the workspace, such as "notes.md"`,
+      );
+    }
+  }
+
+  return {
+    system,
+
+    async resolve(path, access) {
+      refuseUnusable(path, access);
+      const real = await follow(path, access);
+      await judge(path, real, access);
+      // The one place where a path becomes a RealPath.
+      return real as RealPath;
+    },
+
+    display(path) {
+      return isInside(workspace, path) ? relative(workspace, path) || "." : path;
+    },
+  };
+}
+
+function refuseUnusable(path: string, access: Access): void {
+  const refused = `Cannot ${access} ${quote(path)}`;
+  if (path === "") throw new UserError(`${refused}: name a path; "." is the workspace`);
+  if (path.includes("\0") || !path.isWellFormed()) {
+    throw new UserError(`${refused}: no path can contain that character`);
+  }
+  if (path.length > LONGEST_PATH) {
+    throw new UserError(`${refused}: the path is longer than ${LONGEST_PATH} characters`);
+  }
+}

@@ -1,0 +1,52 @@
+/** The process: arguments to a command, signals to an abort, the outcome to an exit code. */
+
+import packageJson from "../package.json" with { type: "json" };
+
+const { version } = packageJson;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [{ createPlatform }, { runCli }] = await Promise.all([
+    import("./platform/index.ts"),
+    import("./cli/run.ts"),
+  ]);
+  const platform = await createPlatform();
+  const abort = new AbortController();
+  await handleSignals(abort, platform.terminal.stdinIsTty);
+  const { createApp } = await import("./app.ts");
+  const apps: Awaited<ReturnType<typeof createApp>>[] = [];
+  const code = await runCli({
+    argv,
+    terminal: platform.terminal,
+    signal: abort.signal,
+    createApp: async (flags) => {
+      const app = createApp({ platform, flags, version });
+      apps.push(app);
+      return app;
+    },
+  });
+  platform.processes.endAll();
+  for (const app of apps) await app.flush();
+  await platform.terminal.flush();
+  return code;
+}
+
+/** The first signal asks, the second ends. */
+async function handleSignals(abort: AbortController, isInTerminal: boolean): Promise<void> {
+  const { Stopped } = await import("./core/errors.ts");
+  const onSignal = () => {
+    if (abort.signal.aborted) process.exit(130);
+    abort.abort(new Stopped("shutdown"));
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  // A window that closes must not leave commands running. Under nohup, which takes the terminal away from
+  // stdin, it is to be survived, and a handler would undo that.
+  if (isInTerminal) process.on("SIGHUP", onSignal);
+}
+
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-v")) {
+  console.log(`🐈 nanobot v${version}`);
+} else {
+  process.exit(await main(argv));
+}

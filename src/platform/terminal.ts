@@ -1,0 +1,157 @@
+/** The terminal or the pipes of this process. Streams are touched only when asked for: they are slow to make. */
+
+import { fstatSync } from "node:fs";
+import { UserError } from "../core/errors.ts";
+import type { Key, Terminal } from "../core/platform.ts";
+import { errorCode } from "./errno.ts";
+import { createKeyDecoder } from "./key-decoder.ts";
+import { createOutputWriter } from "./output-writer.ts";
+
+const DEFAULT_COLUMNS = 80;
+/** How long an ESC may take to turn out to begin a sequence, over a slow line too. */
+const ESCAPE_MS = 60;
+const PASTE_MODE_ON = "\x1b[?2004h";
+const PASTE_MODE_OFF = "\x1b[?2004l";
+
+/** What the runtimes do differently. */
+export type TerminalText = Pick<Terminal, "renderMarkdown" | "width">;
+
+export function createTerminal({ renderMarkdown, width }: TerminalText): Terminal {
+  const stdout = createOutputWriter(1);
+  const stderr = createOutputWriter(2);
+  const tty = new Map<number, boolean>();
+
+  function isTty(fd: number): boolean {
+    const known = tty.get(fd) ?? looksLikeTty(fd);
+    tty.set(fd, known);
+    return known;
+  }
+
+  return {
+    get stdinIsTty() {
+      return isTty(0);
+    },
+    get stdoutIsTty() {
+      return isTty(1);
+    },
+    get stderrIsTty() {
+      return isTty(2);
+    },
+    get columns() {
+      const columns = isTty(1) ? process.stdout.columns : isTty(2) ? process.stderr.columns : undefined;
+      // Some terminals say 0 before they know.
+      return columns || DEFAULT_COLUMNS;
+    },
+    out: (text) => stdout.write(text),
+    err: (text) => stderr.write(text),
+    readAll,
+    keys: (signal) => readKeys(signal, (text) => isTty(1) && stdout.write(text)),
+    renderMarkdown,
+    width,
+    onResize(listener) {
+      if (!isTty(1)) return () => undefined;
+      process.stdout.on("resize", listener);
+      return () => void process.stdout.off("resize", listener);
+    },
+    async flush() {
+      await Promise.all([stdout.flush(), stderr.flush()]);
+    },
+  };
+}
+
+/** Most outputs of services and pipelines are no character devices, which is cheap to see. */
+function looksLikeTty(fd: number): boolean {
+  try {
+    if (!fstatSync(fd).isCharacterDevice()) return false;
+  } catch (error) {
+    if (errorCode(error) === "EBADF") return false;
+    throw error;
+  }
+  return process.getBuiltinModule("node:tty").isatty(fd);
+}
+
+async function readAll(maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new UserError(`Cannot read more than ${maxBytes} bytes from standard input`, {
+        hint: "Write the text to a file in the workspace and name the file instead",
+      });
+    }
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+async function* readKeys(signal: AbortSignal, write: (text: string) => void): AsyncGenerator<Key> {
+  if (signal.aborted) return;
+  const input = process.stdin;
+  const decoder = createKeyDecoder();
+  let keys: Key[] = [];
+  let isOver = false;
+  let changed = Promise.withResolvers<void>();
+  let escapeTimer: NodeJS.Timeout | undefined;
+
+  function add(more: Key[]): void {
+    keys.push(...more);
+    changed.resolve();
+  }
+  function onData(bytes: Uint8Array): void {
+    clearTimeout(escapeTimer);
+    add(decoder.push(bytes));
+    if (decoder.isWaiting) escapeTimer = setTimeout(() => add(decoder.flush()), ESCAPE_MS);
+  }
+  // A terminal that hung up fails to be read: that is its end too.
+  function onEnd(): void {
+    isOver = true;
+    add(decoder.flush());
+  }
+  function onAbort(): void {
+    changed.resolve();
+  }
+  const ends = ["end", "close", "error"] as const;
+
+  const restore = takeOver(input, write);
+  input.on("data", onData);
+  for (const end of ends) input.on(end, onEnd);
+  signal.addEventListener("abort", onAbort, { once: true });
+  input.resume();
+  try {
+    for (;;) {
+      // An abort leaves unread keys unread; an end does not.
+      if (signal.aborted) return;
+      const ready = keys;
+      keys = [];
+      for (const key of ready) {
+        yield key;
+        if (signal.aborted) return;
+      }
+      if (isOver && keys.length === 0) return;
+      if (keys.length === 0) await changed.promise;
+      changed = Promise.withResolvers<void>();
+    }
+  } finally {
+    clearTimeout(escapeTimer);
+    signal.removeEventListener("abort", onAbort);
+    input.off("data", onData);
+    for (const end of ends) input.off(end, onEnd);
+    input.pause();
+    restore();
+  }
+}
+
+/** Makes the terminal send every key as it is; the returned function, or the end of the process, undoes it. */
+function takeOver(input: NodeJS.ReadStream, write: (text: string) => void): () => void {
+  if (!input.isTTY) return () => undefined;
+  input.setRawMode(true);
+  write(PASTE_MODE_ON);
+  const restore = () => {
+    process.off("exit", restore);
+    write(PASTE_MODE_OFF);
+    if (!input.destroyed) input.setRawMode(false);
+  };
+  process.on("exit", restore);
+  return restore;
+}

@@ -1,0 +1,134 @@
+/** One line of a session file: parsed forgivingly, written exactly. */
+
+import { Buffer } from "node:buffer";
+import type { JsonObject } from "../core/json.ts";
+import type { StoredMessage, StoredToolCall } from "../core/session.ts";
+
+/** The state of a session; the last such line of a file counts. */
+export interface SessionMetadata {
+  readonly key: string | undefined;
+  readonly createdAt: string | undefined;
+  readonly metadata: JsonObject;
+  /** Messages consolidated, as the original counts them. */
+  readonly lastConsolidated: number;
+  /** Bytes up to the first unconsolidated message. Only files that we wrote have it, and there it decides. */
+  readonly offset: number | undefined;
+}
+
+export type SessionLine =
+  | { readonly kind: "message"; readonly message: StoredMessage }
+  | { readonly kind: "metadata"; readonly metadata: SessionMetadata }
+  /** Well-formed, but nothing the model should see: a chat command, a private record of the original. */
+  | { readonly kind: "ignored" }
+  | { readonly kind: "damaged" };
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value.toWellFormed() : undefined;
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The original also stores lists of blocks; images in them are only named. */
+function contentText(content: unknown): string | undefined {
+  if (content === null || content === undefined) return "";
+  if (!Array.isArray(content)) return text(content);
+  return content
+    .map((block) =>
+      isObject(block) ? (text(block["text"]) ?? `[${text(block["type"]) ?? "attachment"}]`) : "",
+    )
+    .join("\n");
+}
+
+function toolCall(value: unknown): StoredToolCall[] {
+  if (!isObject(value) || !isObject(value["function"])) return [];
+  const id = text(value["id"]);
+  const name = text(value["function"]["name"]);
+  if (id === undefined || name === undefined) return [];
+  const given = value["function"]["arguments"];
+  const json = typeof given === "string" ? given.toWellFormed() : JSON.stringify(given ?? {}).toWellFormed();
+  return [{ id, type: "function", function: { name, arguments: json } }];
+}
+
+function parseMessage(value: Record<string, unknown>): SessionLine {
+  const { role } = value;
+  const content = contentText(value["content"]);
+  if (role !== "user" && role !== "assistant" && role !== "tool") return { kind: "ignored" };
+  if (content === undefined) return { kind: "damaged" };
+  if (value["_command"] === true) return { kind: "ignored" };
+  const optional: Record<string, unknown> = {
+    timestamp: text(value["timestamp"]),
+    tool_calls: Array.isArray(value["tool_calls"]) ? value["tool_calls"].flatMap(toolCall) : undefined,
+    tool_call_id: text(value["tool_call_id"]),
+    name: text(value["name"]),
+    reasoning_content: text(value["reasoning_content"]),
+    thinking_blocks: Array.isArray(value["thinking_blocks"]) ? value["thinking_blocks"] : undefined,
+    media: Array.isArray(value["media"]) ? value["media"] : undefined,
+    turn: text(value["turn"]),
+    inbound: text(value["inbound"]),
+    runtime: text(value["runtime"]),
+  };
+  const present = Object.entries(optional).filter(([, item]) => item !== undefined);
+  return { kind: "message", message: { role, content, ...Object.fromEntries(present) } };
+}
+
+function parseMetadata(value: Record<string, unknown>): SessionLine {
+  return {
+    kind: "metadata",
+    metadata: {
+      key: text(value["key"]),
+      createdAt: text(value["created_at"]),
+      metadata: (isObject(value["metadata"]) ? value["metadata"] : {}) as JsonObject,
+      lastConsolidated: count(value["last_consolidated"]) ?? 0,
+      offset: count(value["offset"]),
+    },
+  };
+}
+
+/** NULs around a line are what a power cut leaves; what is between them may be whole. */
+function trimmed(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  let end = bytes.length;
+  const isFiller = (byte: number | undefined) => byte === 0 || byte === 0x0d || byte === 0x20;
+  while (start < end && isFiller(bytes[start])) start++;
+  while (end > start && isFiller(bytes[end - 1])) end--;
+  return bytes.subarray(start, end);
+}
+
+/** Reads one line, given without its newline. An empty one is `ignored`. */
+export function parseSessionLine(bytes: Uint8Array): SessionLine {
+  const line = trimmed(bytes);
+  if (line.length === 0) return bytes.includes(0) ? { kind: "damaged" } : { kind: "ignored" };
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8"));
+  } catch {
+    return { kind: "damaged" };
+  }
+  if (!isObject(value)) return { kind: "damaged" };
+  if (value["_type"] === "metadata") return parseMetadata(value);
+  return "_type" in value ? { kind: "ignored" } : parseMessage(value);
+}
+
+export function formatMessage(message: StoredMessage): string {
+  return `${JSON.stringify(message).toWellFormed()}\n`;
+}
+
+/** `updatedAt` is ISO 8601 in UTC. */
+export function formatMetadata(state: SessionMetadata, updatedAt: string): string {
+  const line = {
+    _type: "metadata",
+    key: state.key,
+    created_at: state.createdAt ?? updatedAt,
+    updated_at: updatedAt,
+    metadata: state.metadata,
+    last_consolidated: state.lastConsolidated,
+    offset: state.offset,
+  };
+  return `${JSON.stringify(line)}\n`;
+}

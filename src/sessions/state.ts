@@ -1,0 +1,178 @@
+/** What is known of one session file: the newest part of it, kept up with what is appended. */
+
+import { Buffer } from "node:buffer";
+import type { FileSystem, Log } from "../core/platform.ts";
+import type { StoredMessage } from "../core/session.ts";
+import { estimateTokens } from "../lib/estimate.ts";
+import { parseSessionLine, type SessionLine, type SessionMetadata } from "./lines.ts";
+import { linesFromEnd, linesFromStart, type PlacedLine } from "./tail.ts";
+
+/** Per message, for its role and separators. */
+const MESSAGE_TOKENS = 4;
+
+export interface Entry {
+  readonly message: StoredMessage;
+  /** Bytes from the beginning of the file to this line. */
+  readonly at: number;
+  readonly tokens: number;
+}
+
+export interface SessionState {
+  readonly path: string;
+  inode: number;
+  /** Bytes of the file that this state reflects. */
+  bytes: number;
+  /** The last byte is a newline, or there is none. */
+  closed: boolean;
+  metadata: SessionMetadata;
+  /** Where the last metadata line begins. */
+  metadataAt: number;
+  /** Oldest first. Not the whole session: see `complete`. */
+  entries: Entry[];
+  /** `entries` begins at the first unconsolidated message. */
+  complete: boolean;
+}
+
+function messageTokens(message: StoredMessage): number {
+  const calls =
+    message.tool_calls?.map((call) => call.function.name + call.function.arguments).join("") ?? "";
+  const text = [message.runtime ?? "", message.content, message.reasoning_content ?? "", calls];
+  return MESSAGE_TOKENS + text.reduce((sum, part) => sum + (part === "" ? 0 : estimateTokens(part)), 0);
+}
+
+export function emptyState(path: string, key: string): SessionState {
+  return {
+    path,
+    inode: 0,
+    bytes: 0,
+    closed: true,
+    metadata: { key, createdAt: undefined, metadata: {}, lastConsolidated: 0, offset: undefined },
+    metadataAt: 0,
+    entries: [],
+    complete: true,
+  };
+}
+
+function reportDamage(log: Log, path: string, damaged: number): void {
+  if (damaged > 0) log.warn("Left damaged lines of a session out", { path, lines: damaged });
+}
+
+/** Files of the original count messages; ours count bytes. */
+async function offsetOf(
+  files: FileSystem,
+  path: string,
+  messages: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let left = messages;
+  for await (const { at, bytes } of linesFromStart(files.stream(path, { signal }))) {
+    if (parseSessionLine(bytes).kind !== "message") continue;
+    if (left-- === 0) return at;
+  }
+  return 0;
+}
+
+interface LoadOptions {
+  readonly files: FileSystem;
+  readonly log: Log;
+  /** Reading stops at a user line when this much has been read. */
+  readonly tokens: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a file from its end: up to the first unconsolidated message, or the budget. */
+export async function loadState(path: string, key: string, options: LoadOptions): Promise<SessionState> {
+  const { files, log, tokens, signal } = options;
+  const stat = await files.stat(path);
+  const state = emptyState(path, key);
+  if (stat === undefined || stat.bytes === 0) return state;
+  state.inode = stat.inode;
+  state.bytes = stat.bytes;
+  state.closed = (await files.read(path, { start: stat.bytes - 1, end: stat.bytes }))[0] === 0x0a;
+  state.complete = false;
+  const newestFirst: Entry[] = [];
+  let found = 0;
+  let damaged = 0;
+  let metadata: SessionMetadata | undefined;
+  for await (const { at, bytes } of linesFromEnd(files, path, stat.bytes)) {
+    signal.throwIfAborted();
+    const line = parseSessionLine(bytes);
+    if (line.kind === "damaged") damaged++;
+    if (line.kind === "metadata" && metadata === undefined) {
+      metadata = line.metadata;
+      state.metadataAt = at;
+    }
+    if (line.kind === "message") {
+      const entry = { message: line.message, at, tokens: messageTokens(line.message) };
+      newestFirst.push(entry);
+      found += entry.tokens;
+      if (found > tokens && line.message.role === "user" && metadata !== undefined) break;
+    }
+    if (at === 0 || at <= (metadata?.offset ?? -1)) {
+      state.complete = true;
+      break;
+    }
+  }
+  reportDamage(log, path, damaged);
+  state.entries = newestFirst.reverse();
+  if (metadata) state.metadata = { ...metadata, key };
+  await dropConsolidated(state, options);
+  trim(state, 2 * tokens);
+  return state;
+}
+
+async function dropConsolidated(state: SessionState, { files, signal }: LoadOptions): Promise<void> {
+  const { offset, lastConsolidated } = state.metadata;
+  if (offset === undefined && lastConsolidated > 0) {
+    const counted = await offsetOf(files, state.path, lastConsolidated, signal);
+    state.metadata = { ...state.metadata, offset: counted };
+  }
+  const from = state.metadata.offset ?? 0;
+  if (from > 0) state.entries = state.entries.filter((entry) => entry.at >= from);
+}
+
+/** Takes in what another process appended since. */
+export async function catchUp(state: SessionState, bytes: number, options: LoadOptions): Promise<void> {
+  const { files, log, signal } = options;
+  let damaged = 0;
+  const appended = linesFromStart(files.stream(state.path, { start: state.bytes, signal }), state.bytes);
+  for await (const line of appended) damaged += takeIn(state, line, parseSessionLine(line.bytes));
+  reportDamage(log, state.path, damaged);
+  state.bytes = bytes;
+  state.closed = (await files.read(state.path, { start: bytes - 1, end: bytes }))[0] === 0x0a;
+}
+
+function takeIn(state: SessionState, { at }: PlacedLine, line: SessionLine): number {
+  if (line.kind === "message") {
+    state.entries.push({ message: line.message, at, tokens: messageTokens(line.message) });
+  } else if (line.kind === "metadata") {
+    state.metadata = { ...line.metadata, key: state.metadata.key };
+    state.metadataAt = at;
+  }
+  return line.kind === "damaged" ? 1 : 0;
+}
+
+/** Records in `state` what has been written at its end. */
+export function extend(
+  state: SessionState,
+  messages: readonly StoredMessage[],
+  lines: readonly string[],
+): void {
+  lines.forEach((line, index) => {
+    const message = messages[index] as StoredMessage;
+    state.entries.push({ message, at: state.bytes, tokens: messageTokens(message) });
+    state.bytes += Buffer.byteLength(line);
+  });
+}
+
+/** Forgets the oldest turns beyond `tokens`, so that a long conversation does not grow in memory. */
+export function trim(state: SessionState, tokens: number): void {
+  let kept = 0;
+  const start = state.entries.findLastIndex((entry) => {
+    kept += entry.tokens;
+    return kept > tokens && entry.message.role === "user";
+  });
+  if (start <= 0) return;
+  state.entries = state.entries.slice(start);
+  state.complete = false;
+}

@@ -1,0 +1,45 @@
+/** Chooses where the part of a session that the model sees begins. */
+
+import type { StoredMessage } from "../core/session.ts";
+import { repairTranscript } from "./repair.ts";
+import type { Entry, SessionState } from "./state.ts";
+
+/**
+ * User lines at which a window may begin: the first of each stretch of `stride` bytes of the file. They
+ * depend on the file alone, so the start moves once in many turns and not with each, and all processes
+ * agree on it: what is sent keeps its prefix, and providers keep their cache.
+ */
+function starts(entries: readonly Entry[], stride: number, complete: boolean): number[] {
+  const found: number[] = [];
+  let previous: number | undefined;
+  entries.forEach(({ message, at }, index) => {
+    if (message.role !== "user") return;
+    const stretch = Math.floor(at / stride);
+    // The first user line that was read is the first of its stretch only if nothing lies before it.
+    if (previous === undefined ? complete : stretch !== previous) found.push(index);
+    previous = stretch;
+  });
+  return found;
+}
+
+/**
+ * The newest part of at most `tokens`, repaired. The last turn is always in it, whatever its size.
+ * `stride` is about the bytes of a quarter of the budget when it is the number of its tokens.
+ */
+export function windowOf(state: SessionState, tokens: number): readonly StoredMessage[] {
+  const { entries } = state;
+  const total = entries.reduce((sum, entry) => sum + entry.tokens, 0);
+  let before = 0;
+  let counted = 0;
+  const fitting = starts(entries, Math.max(1, tokens), state.complete).find((index) => {
+    for (; counted < index; counted++) before += entries[counted]?.tokens ?? 0;
+    return total - before <= tokens;
+  });
+  const start =
+    fitting ??
+    Math.max(
+      0,
+      entries.findLastIndex((entry) => entry.message.role === "user"),
+    );
+  return repairTranscript(entries.slice(start).map((entry) => entry.message));
+}

@@ -1,0 +1,36 @@
+/** The tool that writes a whole file. */
+
+import * as v from "valibot";
+import { defineTool, toolOk } from "../core/tool.ts";
+import { explained, quote } from "../lib/file-error.ts";
+import { dirname } from "../lib/path.ts";
+import { wellFormed } from "../lib/text.ts";
+import { findTarget, NEW_FILE_MODE, NEW_FOLDER_MODE } from "./target-file.ts";
+
+export const writeFile = defineTool({
+  name: "write_file",
+  description:
+    "Write a file, replacing whatever it held; missing folders are made. To change part of a file use edit_file.",
+  parameters: v.strictObject({
+    path: v.pipe(v.string(), v.description("The file, relative to the workspace or absolute")),
+    content: v.pipe(v.string(), v.description("The whole content of the file")),
+  }),
+
+  async execute({ path, content }, { ports: { files } }) {
+    const target = await findTarget(files, path, "write");
+    const bytes = new TextEncoder().encode(wellFormed(content));
+    await explained("write", path, async () => {
+      if (target.stat === undefined)
+        await files.system.makeFolder(dirname(target.path), { mode: NEW_FOLDER_MODE });
+      await files.system.replace(target.path, bytes, { mode: target.stat?.mode ?? NEW_FILE_MODE });
+    });
+    const what = target.stat === undefined ? "a new file" : `replaced ${target.stat.bytes} bytes`;
+    return toolOk(`Wrote ${bytes.length} bytes (${countLines(content)}) to ${quote(target.shown)}, ${what}`);
+  },
+});
+
+function countLines(content: string): string {
+  const newlines = content.split("\n").length - 1;
+  const lines = content === "" || content.endsWith("\n") ? newlines : newlines + 1;
+  return lines === 1 ? "1 line" : `${lines} lines`;
+}

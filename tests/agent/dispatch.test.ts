@@ -1,0 +1,183 @@
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { createDispatch } from "../../src/agent/dispatch.ts";
+import type { TurnEnded } from "../../src/core/events.ts";
+import type { InboundMessage } from "../../src/core/messages.ts";
+import { defineTool, type toolOk } from "../../src/core/tool.ts";
+import { inboundMessage } from "../fakes/messages.ts";
+import { textReply } from "../fakes/model.ts";
+import { createFixture } from "./fixture.ts";
+
+const never = new AbortController().signal;
+
+function start(options: Parameters<typeof createFixture>[0] = {}) {
+  const fixture = createFixture(options);
+  const abort = new AbortController();
+  const ended: TurnEnded[] = [];
+  const running = createDispatch({ ...fixture.deps, onTurnEnded: (event) => ended.push(event) }).run(
+    abort.signal,
+  );
+  return {
+    ...fixture,
+    ended,
+    send: (message: Parameters<typeof inboundMessage>[0]) =>
+      fixture.bus.publishInbound(inboundMessage(message), never),
+    finalsAre: (count: number) =>
+      fixture.until((shown) => shown.filter(({ kind }) => kind === "final").length >= count),
+    async stop() {
+      abort.abort();
+      await running;
+      await fixture.end();
+    },
+  };
+}
+
+const chat = (name: string): Pick<InboundMessage, "chatId" | "sessionKey"> => ({
+  chatId: name,
+  sessionKey: `cli:${name}`,
+});
+
+describe("createDispatch()", () => {
+  test("answers messages of one session in the order they came", async () => {
+    const agent = start({ script: ["one", "two", "three"] });
+    for (const id of ["1", "2", "3"]) await agent.send({ id, content: `ask ${id}` });
+    await agent.finalsAre(3);
+    expect(agent.finals().map(({ content }) => content)).toEqual(["one", "two", "three"]);
+    await agent.stop();
+    expect(agent.ended.map(({ status }) => status)).toEqual(["answered", "answered", "answered"]);
+  });
+
+  test("does not let one session wait for another", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const agent = start({
+      script: [
+        async (_, { onDelta }) => {
+          onDelta({ kind: "text", text: "slow" });
+          await held;
+          return textReply("slow");
+        },
+        "quick",
+      ],
+    });
+    await agent.send({ id: "1", ...chat("a") });
+    await agent.until((shown) => shown.length > 0);
+    await agent.send({ id: "2", ...chat("b") });
+    await agent.finalsAre(1);
+    expect(agent.finals()[0]?.content).toBe("quick");
+    release();
+    await agent.finalsAre(2);
+    await agent.stop();
+  });
+
+  test("/stop ends what runs and what waits, and answers for both", async () => {
+    const agent = start({ script: [{ hang: true, text: "thinking" }] });
+    await agent.send({ id: "1" });
+    await agent.until((shown) => shown.some(({ kind }) => kind === "delta"));
+    await agent.send({ id: "2" });
+    await agent.send({ id: "3", content: "/stop" });
+    await agent.finalsAre(1);
+    expect(agent.finals()).toMatchObject([
+      { outcome: "command", content: "Stopped 2 tasks.", answers: ["3", "1", "2"] },
+    ]);
+    expect(agent.model.requests).toHaveLength(1);
+    await agent.stop();
+  });
+
+  test("/stop leaves other sessions alone and says when there is nothing to stop", async () => {
+    const agent = start({ script: [{ hang: true, text: "x" }] });
+    await agent.send({ id: "1", ...chat("a") });
+    await agent.until((shown) => shown.length > 0);
+    await agent.send({ id: "2", content: "/stop", ...chat("b") });
+    await agent.finalsAre(1);
+    expect(agent.finals()[0]?.content).toBe("No active task to stop.");
+    await agent.stop();
+  });
+
+  test("/stop in the middle of a tool leaves a session whose calls are closed", async () => {
+    const tool = defineTool({
+      name: "wait",
+      description: "",
+      parameters: v.strictObject({}),
+      execute: () => new Promise<ReturnType<typeof toolOk>>(() => {}),
+    });
+    const agent = start({ script: [{ calls: [{ name: "wait" }] }, "next"], tools: [tool] });
+    await agent.send({ id: "1" });
+    await agent.until((shown) => shown.some(({ kind }) => kind === "toolHint"));
+    await agent.send({ id: "2", content: "/stop" });
+    await agent.finalsAre(1);
+    await agent.send({ id: "3", content: "go on" });
+    await agent.finalsAre(2);
+    expect(agent.model.requests[1]?.messages.map(({ role }) => role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "user",
+    ]);
+    await agent.stop();
+  });
+
+  test("/new archives the session after stopping it", async () => {
+    const agent = start({ script: ["one", { hang: true, text: "x" }, "fresh"] });
+    await agent.send({ id: "1", content: "old" });
+    await agent.finalsAre(1);
+    await agent.send({ id: "2" });
+    await agent.until((shown) => shown.at(-1)?.kind === "delta");
+    await agent.send({ id: "3", content: "/new" });
+    await agent.finalsAre(2);
+    expect(agent.finals()[1]).toMatchObject({ content: "New session started.", answers: ["3", "2"] });
+    await agent.send({ id: "4", content: "hi" });
+    await agent.finalsAre(3);
+    expect(agent.model.requests.at(-1)?.messages).toHaveLength(2);
+    await agent.stop();
+  });
+
+  test("answers /help and /status while a turn runs, and unknown commands with a suggestion, without the model", async () => {
+    const agent = start({ script: [{ hang: true, text: "x" }] });
+    await agent.send({ id: "1" });
+    await agent.until((shown) => shown.length > 0);
+    for (const [id, content] of [
+      ["2", "/help"],
+      ["3", "/STATUS@nanobot"],
+      ["4", "/stpo"],
+      ["5", "/new now"],
+    ] as const) {
+      await agent.send({ id, content });
+    }
+    await agent.finalsAre(4);
+    const contents = agent.finals().map(({ content }) => content);
+    expect(contents[0]).toContain("/stop - ");
+    expect(contents[1]).toMatch(/nanobot 1\.2\.3\nModel: test-model.*\n.*\nRunning: 1/);
+    expect(contents[2]).toContain("Did you mean /stop?");
+    expect(contents[3]).toBe("/new takes no arguments.");
+    expect(agent.model.requests).toHaveLength(1);
+    await agent.stop();
+  });
+
+  test("gives a path that begins with a slash to the model", async () => {
+    const agent = start({ script: ["a file"] });
+    await agent.send({ id: "1", content: "/etc/hosts: what is it?" });
+    await agent.finalsAre(1);
+    expect(agent.finals()[0]?.content).toBe("a file");
+    await agent.stop();
+  });
+
+  test("takes /stop as text when it does not come from a chat", async () => {
+    const agent = start({ script: ["fine"] });
+    await agent.send({ id: "1", content: "/stop", origin: "cron" });
+    await agent.finalsAre(1);
+    expect(agent.finals()[0]?.outcome).toBe("answer");
+    await agent.stop();
+  });
+
+  test("run() saves what runs when it is told to end, and leaves it without an answer", async () => {
+    const agent = start({ script: [{ hang: true, text: "x" }] });
+    await agent.send({ id: "1" });
+    await agent.until((shown) => shown.length > 0);
+    await agent.stop();
+    expect(agent.finals()).toEqual([]);
+    expect(agent.ended.map(({ status }) => status)).toEqual(["stopped"]);
+    expect((await agent.stored()).map(({ role }) => role)).toEqual(["user"]);
+  });
+});

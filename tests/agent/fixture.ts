@@ -1,0 +1,120 @@
+/** An agent on real files with a scripted model: for tests of turns and dispatch. */
+
+import { join } from "node:path";
+import type { AgentDeps } from "../../src/agent/deps.ts";
+import { createRuntimeContext } from "../../src/agent/prompt.ts";
+import { createToolbox } from "../../src/agent/toolbox.ts";
+import { createMemoryBus } from "../../src/bus/memory.ts";
+import type { FinalMessage, OutboundMessage } from "../../src/core/messages.ts";
+import type { StoredMessage } from "../../src/core/session.ts";
+import type { AnyTool, ToolPorts } from "../../src/core/tool.ts";
+import { createFileSystem } from "../../src/platform/files.ts";
+import { createIds } from "../../src/platform/ids.ts";
+import { createLocks } from "../../src/platform/locks.ts";
+import { createSessionStore } from "../../src/sessions/store.ts";
+import { createFakeClock } from "../fakes/clock.ts";
+import { createFakeLog } from "../fakes/log.ts";
+import { createFakeModel, type Scripted } from "../fakes/model.ts";
+import { tempFolder } from "../fakes/temp.ts";
+
+interface FixtureOptions {
+  readonly script?: readonly Scripted[];
+  readonly tools?: readonly AnyTool[];
+  readonly workspace?: string;
+  readonly contextWindowTokens?: number;
+}
+
+export function createFixture({
+  script = [],
+  tools = [],
+  workspace = tempFolder(),
+  contextWindowTokens = 100_000,
+}: FixtureOptions = {}) {
+  const clock = createFakeClock(Date.parse("2026-11-30T09:00:00Z"));
+  const log = createFakeLog();
+  const bus = createMemoryBus();
+  const model = createFakeModel(...script);
+  const sessions = createSessionStore({
+    files: createFileSystem(),
+    locks: createLocks({ os: process.platform, folder: workspace }),
+    clock,
+    log,
+    workspace,
+    legacy: { homeSessions: join(workspace, "none") },
+    tokens: contextWindowTokens,
+  });
+  const deps: AgentDeps = {
+    version: "1.2.3",
+    bus,
+    sessions,
+    toolbox: createToolbox({
+      tools,
+      workspace,
+      ports: () => ({}) as ToolPorts,
+      maxResultChars: 1_000,
+      spill: async () => "spilled.txt",
+      log,
+    }),
+    model: {
+      model,
+      name: "test-model",
+      why: "the test says so",
+      offline: false,
+      contextWindowTokens,
+      maxTokens: 1_000,
+      temperature: 0.1,
+      reasoningEffort: undefined,
+    },
+    systemPrompt: async () => "You are a test.",
+    runtimeContext: createRuntimeContext("UTC"),
+    clock,
+    ids: createIds({ now: clock.now, random: () => 0.5 }),
+    log,
+    maxToolIterations: 10,
+    toolHintMaxLength: 40,
+  };
+
+  const shown: OutboundMessage[] = [];
+  const listeners = new Set<() => void>();
+  const ended = new AbortController();
+  const consuming = (async () => {
+    for await (const { message, done } of bus.outbound(ended.signal)) {
+      shown.push(message);
+      await done();
+      for (const listener of listeners) listener();
+    }
+  })();
+
+  return {
+    deps,
+    clock,
+    log,
+    bus,
+    model,
+    sessions,
+    workspace,
+    shown,
+    finals: () => shown.filter((message): message is FinalMessage => message.kind === "final"),
+    /** Resolves when what was shown satisfies `condition`. */
+    async until(condition: (shown: readonly OutboundMessage[]) => boolean): Promise<void> {
+      while (!condition(shown)) {
+        await new Promise<void>((resolve) => {
+          const listener = () => {
+            listeners.delete(listener);
+            resolve();
+          };
+          listeners.add(listener);
+        });
+      }
+    },
+    async stored(key = "cli:direct"): Promise<StoredMessage[]> {
+      const lines: StoredMessage[] = [];
+      for await (const line of sessions.read(key)) lines.push(line);
+      return lines;
+    },
+    async end(): Promise<void> {
+      ended.abort();
+      await consuming;
+    },
+  };
+}

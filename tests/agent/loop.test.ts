@@ -1,0 +1,291 @@
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { runLoop } from "../../src/agent/loop.ts";
+import { createToolbox } from "../../src/agent/toolbox.ts";
+import { Stopped } from "../../src/core/errors.ts";
+import type { RunEvent } from "../../src/core/events.ts";
+import type { InboundId } from "../../src/core/messages.ts";
+import type { ChatMessage } from "../../src/core/model.ts";
+import { type AnyTool, defineTool, type ToolPorts, toolError, toolOk } from "../../src/core/tool.ts";
+import { createFakeLog } from "../fakes/log.ts";
+import { createFakeModel, type FakeModel, type Scripted } from "../fakes/model.ts";
+
+/** Says what it was given; `fail` makes it an error, `wait` lets a test hold it. */
+function echoTool(
+  name: string,
+  { readOnly = false, started = () => {}, gate = Promise.resolve() } = {},
+): AnyTool {
+  return defineTool({
+    name,
+    description: "Echoes",
+    readOnly,
+    parameters: v.strictObject({ text: v.string(), fail: v.optional(v.boolean()) }),
+    async execute({ text, fail }) {
+      started();
+      await gate;
+      return fail ? toolError(text) : toolOk(text);
+    },
+  });
+}
+
+interface RunOptions {
+  readonly tools?: readonly AnyTool[];
+  readonly signal?: AbortSignal;
+  readonly maxRounds?: number;
+  readonly emit?: (event: RunEvent) => void | Promise<void>;
+}
+
+async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }: RunOptions = {}) {
+  const events: RunEvent[] = [];
+  const toolbox = createToolbox({
+    tools,
+    workspace: "/ws",
+    ports: () => ({}) as ToolPorts,
+    maxResultChars: 1_000,
+    spill: async () => "spilled.txt",
+    log: createFakeLog(),
+  });
+  const messages: ChatMessage[] = [
+    { role: "system", content: "be good" },
+    { role: "user", content: "hello" },
+  ];
+  const result = await runLoop(
+    {
+      turn: "cli:1" as InboundId,
+      messages,
+      request: { model: "m", maxTokens: 100 },
+      maxRounds: options.maxRounds ?? 10,
+    },
+    {
+      model,
+      tools: toolbox,
+      run: {
+        sessionKey: "cli:direct",
+        origin: "chat",
+        signal: options.signal ?? new AbortController().signal,
+      },
+      emit: async (event) => {
+        events.push(event);
+        await options.emit?.(event);
+      },
+    },
+  );
+  return { result, events, types: events.map(({ type }) => type).filter((type) => type !== "model.delta") };
+}
+
+const call = (text: string, more: object = {}): Scripted => ({
+  calls: [{ name: "echo", arguments: { text, ...more } }],
+});
+const content = ({ result }: Awaited<ReturnType<typeof run>>) =>
+  result.status === "answered" ? result.message.content : result.status;
+
+describe("runLoop()", () => {
+  test("answers without tools", async () => {
+    const done = await run(createFakeModel("hi there"));
+    expect(content(done)).toBe("hi there");
+    expect(done.types).toEqual(["model.started", "model.ended"]);
+  });
+
+  test("runs the tools that are called and gives the results back", async () => {
+    const model = createFakeModel(call("one"), "done");
+    const done = await run(model);
+    expect(content(done)).toBe("done");
+    expect(model.requests[1]?.messages.slice(2)).toMatchObject([
+      { role: "assistant", content: "", toolCalls: [{ name: "echo", arguments: '{"text":"one"}' }] },
+      { role: "tool", name: "echo", content: "one" },
+    ]);
+    expect(done.types).toEqual([
+      "model.started",
+      "model.ended",
+      "assistant.calls",
+      "tool.started",
+      "tool.ended",
+      "model.started",
+      "model.ended",
+    ]);
+  });
+
+  test("gives calls ids of its own, unique and the same for the same turn", async () => {
+    const same = { calls: ["a", "b"].map((text) => ({ name: "echo", id: "x", arguments: { text } })) };
+    const ids = async () => {
+      const model = createFakeModel(same, same, "done");
+      await run(model);
+      return model.requests[2]?.messages.flatMap((message) =>
+        message.role === "tool" ? [message.toolCallId] : [],
+      );
+    };
+    const first = await ids();
+    expect(new Set(first).size).toBe(4);
+    expect(await ids()).toEqual(first ?? []);
+    for (const id of first ?? []) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/);
+  });
+
+  test("waits for emit before it runs tools", async () => {
+    const order: string[] = [];
+    const tool = echoTool("echo", { started: () => order.push("tool") });
+    await run(createFakeModel(call("x"), "done"), {
+      tools: [tool],
+      emit: async ({ type }) => {
+        if (type !== "assistant.calls") return;
+        await Promise.resolve();
+        order.push("saved");
+      },
+    });
+    expect(order).toEqual(["saved", "tool"]);
+  });
+
+  test("ends with the error when emit rejects, and runs no tool", async () => {
+    let ran = false;
+    const failing = run(createFakeModel(call("x"), "done"), {
+      tools: [echoTool("echo", { started: () => (ran = true) })],
+      emit: ({ type }) => {
+        if (type === "assistant.calls") throw new Error("disk is full");
+      },
+    });
+    await expect(failing).rejects.toThrow("disk is full");
+    expect(ran).toBe(false);
+  });
+
+  test("runs read-only calls of one reply side by side and keeps their order", async () => {
+    let running = 0;
+    let most = 0;
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const started = () => {
+      most = Math.max(most, ++running);
+      if (running === 3) open();
+    };
+    const model = createFakeModel(
+      { calls: ["a", "b", "c"].map((text) => ({ name: "look", arguments: { text } })) },
+      "done",
+    );
+    await run(model, { tools: [echoTool("look", { readOnly: true, started, gate })] });
+    expect(most).toBe(3);
+    expect(model.requests[1]?.messages.slice(3).map((message) => message.content)).toEqual(["a", "b", "c"]);
+  });
+
+  test("runs other calls one after the other", async () => {
+    const order: string[] = [];
+    const tool = defineTool({
+      name: "echo",
+      description: "",
+      parameters: v.strictObject({ text: v.string() }),
+      async execute({ text }) {
+        order.push(`start ${text}`);
+        await Promise.resolve();
+        order.push(`end ${text}`);
+        return toolOk(text);
+      },
+    });
+    const calls = ["a", "b"].map((text) => ({ name: "echo", arguments: { text } }));
+    await run(createFakeModel({ calls }, "done"), { tools: [tool] });
+    expect(order).toEqual(["start a", "end a", "start b", "end b"]);
+  });
+
+  test("keeps the history valid when arguments are a list, a double-encoded string or broken", async () => {
+    for (const args of ['[{"text":"x"}]', '"text"', "{broken", "12", "null"]) {
+      const model = createFakeModel({ calls: [{ name: "echo", arguments: args }] }, "done");
+      const done = await run(model);
+      expect(content(done)).toBe("done");
+      const [sent, result] = model.requests[1]?.messages.slice(2) ?? [];
+      expect(sent?.role === "assistant" && sent.toolCalls?.[0]?.arguments).toBe("{}");
+      expect(result?.content).toStartWith("Error: ");
+    }
+    const model = createFakeModel(
+      { calls: [{ name: "echo", arguments: JSON.stringify(JSON.stringify({ text: "twice" })) }] },
+      "done",
+    );
+    await run(model);
+    expect(model.requests[1]?.messages.at(-1)?.content).toBe("twice");
+  });
+
+  test("keeps the history valid when a tool's name is none", async () => {
+    const model = createFakeModel({ calls: [{ name: "fn.exec ✓", arguments: {} }, { name: "" }] }, "done");
+    await run(model);
+    const sent = model.requests[1]?.messages[2];
+    const names = sent?.role === "assistant" ? sent.toolCalls?.map(({ name }) => name) : [];
+    for (const name of names ?? []) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(model.requests[1]?.messages[3]?.content).toContain("there is no tool");
+  });
+
+  test("stops after the same call failed three times, with a word to the user", async () => {
+    const model = createFakeModel(...Array<Scripted>(100).fill({ calls: [{ name: "echo", arguments: {} }] }));
+    const done = await run(model, { maxRounds: 40 });
+    expect(model.requests).toHaveLength(3);
+    expect(content(done)).toContain("failed three times");
+    expect(content(done)).toContain('"text" is missing');
+  });
+
+  test("stops a model that fails in the same way with ever other arguments", async () => {
+    const replies = Array.from(
+      { length: 100 },
+      (_, index): Scripted => ({
+        calls: [{ name: "echo", arguments: { text: index % 2 === 0 ? [] : {}, fail: undefined } }],
+      }),
+    );
+    const model = createFakeModel(...replies);
+    await run(model, { maxRounds: 40 });
+    expect(model.requests.length).toBeLessThanOrEqual(7);
+  });
+
+  test("goes on when a call fails and then succeeds", async () => {
+    const model = createFakeModel(
+      call("no", { fail: true }),
+      call("no", { fail: true }),
+      call("yes"),
+      "done",
+    );
+    expect(content(await run(model))).toBe("done");
+  });
+
+  test("asks once more after a blank answer, and then reports it as an error", async () => {
+    const second = createFakeModel("  ", "there");
+    expect(content(await run(second))).toBe("there");
+    expect(second.requests[1]?.toolChoice).toBe("none");
+    const blank = createFakeModel("", "\n");
+    const { result } = await run(blank);
+    expect(result.status).toBe("failed");
+    expect(blank.requests).toHaveLength(2);
+  });
+
+  test("asks for an honest summary when the rounds run out", async () => {
+    const model = createFakeModel(call("1"), call("2"), "This is as far as I came");
+    expect(content(await run(model, { maxRounds: 2 }))).toBe("This is as far as I came");
+    expect(model.requests[2]?.toolChoice).toBe("none");
+    expect(model.requests[2]?.messages.at(-1)?.content).toContain("2 rounds");
+  });
+
+  test("gives its own summary when the model gives none", async () => {
+    const model = createFakeModel(call("1"), { error: { kind: "transient", message: "down" } });
+    expect(content(await run(model, { maxRounds: 1 }))).toContain("all 1 rounds");
+  });
+
+  test("hands on a failure of the model", async () => {
+    const error = { kind: "auth", message: "refused" } as const;
+    const { result } = await run(createFakeModel({ error, partial: "half an" }));
+    expect(result).toEqual({ status: "failed", error });
+  });
+
+  test("gives every announced call a result when it is aborted", async () => {
+    const abort = new AbortController();
+    const tool = echoTool("echo", {
+      started: () => abort.abort(new Stopped("user")),
+      gate: new Promise(() => {}),
+    });
+    const model = createFakeModel({
+      calls: ["a", "b"].map((text) => ({ name: "echo", arguments: { text } })),
+    });
+    const { result, events } = await run(model, { tools: [tool], signal: abort.signal });
+    expect(result.status).toBe("aborted");
+    const ended = events.flatMap((event) => (event.type === "tool.ended" ? [event.result.text] : []));
+    expect(ended).toHaveLength(2);
+    for (const text of ended) expect(text).toStartWith("Error: stopped");
+  });
+
+  test("is aborted while the model thinks", async () => {
+    const abort = new AbortController();
+    const running = run(createFakeModel({ hang: true }), { signal: abort.signal });
+    abort.abort(new Stopped("shutdown"));
+    expect((await running).result.status).toBe("aborted");
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { createToolbox } from "../../src/agent/toolbox.ts";
+import { UserError } from "../../src/core/errors.ts";
+import { type AnyTool, defineTool, type ToolPorts, toolError, toolOk } from "../../src/core/tool.ts";
+import { createFakeLog } from "../fakes/log.ts";
+
+const parameters = v.strictObject({
+  path: v.pipe(v.string(), v.description("where")),
+  count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  flag: v.optional(v.boolean()),
+  tags: v.optional(v.array(v.string())),
+});
+
+const show = defineTool({
+  name: "show",
+  description: "Shows its arguments",
+  parameters,
+  readOnly: true,
+  execute: async (args) => toolOk(JSON.stringify(args)),
+});
+
+function toolbox(tools: readonly AnyTool[] = [show], spilled: string[] = []) {
+  return createToolbox({
+    tools,
+    workspace: "/ws",
+    ports: () => ({}) as ToolPorts,
+    maxResultChars: 500,
+    spill: async (_, { id }, text) => {
+      spilled.push(text);
+      return `.nanobot/tool-results/s/${id}.txt`;
+    },
+    log: createFakeLog(),
+  });
+}
+
+const run = { sessionKey: "s", origin: "chat", signal: new AbortController().signal } as const;
+const callWith = (args: unknown, name = "show", box = toolbox()) =>
+  box.run({ id: "c1", name, arguments: typeof args === "string" ? args : JSON.stringify(args) }, run);
+
+function tool(execute: () => Promise<ReturnType<typeof toolOk>>, resultLimit?: number): AnyTool {
+  return defineTool({
+    name: "t",
+    description: "",
+    parameters: v.strictObject({}),
+    ...(resultLimit ? { resultLimit } : {}),
+    execute,
+  });
+}
+
+describe("createToolbox()", () => {
+  test("describes its tools by JSON Schema, in a stable order", () => {
+    const other = defineTool({ ...show, name: "alpha" });
+    const { definitions } = toolbox([show, other]);
+    expect(definitions.map(({ name }) => name)).toEqual(["alpha", "show"]);
+    expect(definitions[1]?.parameters).toMatchObject({
+      type: "object",
+      required: ["path"],
+      properties: { path: { type: "string", description: "where" }, count: { type: "integer", minimum: 1 } },
+      additionalProperties: false,
+    });
+  });
+
+  test("casts as far as the schema asks", async () => {
+    const cases: [unknown, unknown][] = [
+      [
+        { path: "a", count: "5" },
+        { path: "a", count: 5 },
+      ],
+      [
+        { path: "a", flag: "True" },
+        { path: "a", flag: true },
+      ],
+      [{ path: 5 }, { path: "5" }],
+      [{ path: "5" }, { path: "5" }],
+      [
+        { path: "a", tags: '["x","y"]' },
+        { path: "a", tags: ["x", "y"] },
+      ],
+      [{ path: "a", count: null }, { path: "a" }],
+      ['"{\\"path\\":\\"a\\"}"', { path: "a" }],
+    ];
+    for (const [given, wanted] of cases) {
+      const result = await callWith(given);
+      expect(result.ok ? JSON.parse(result.text) : result.text).toEqual(wanted);
+    }
+  });
+
+  test("answers every defect of the arguments with an error that names all of it", async () => {
+    const problems: [unknown, string][] = [
+      [{}, '"path" is missing'],
+      [{ path: "a", count: 0 }, '"count"'],
+      [{ path: "a", count: "many" }, '"count"'],
+      [{ path: "a", other: 1 }, '"other" is not a parameter'],
+      [{ path: ["a"] }, '"path"'],
+      ["[]", "one JSON object, not a list"],
+      ["{", "not valid JSON"],
+      ['{"path":"a","__proto__":{"x":1}}', '"__proto__" is not a parameter'],
+    ];
+    for (const [given, problem] of problems) {
+      const result = await callWith(given);
+      expect(result.ok).toBe(false);
+      expect(result.text).toStartWith("Error: ");
+      expect(result.text).toContain(problem);
+    }
+    expect((await callWith({ count: 0 })).text).toMatch(/"path" is missing.*"count"/);
+  });
+
+  test("says which tools there are when one is not, and which was meant", async () => {
+    const result = await callWith({}, "shwo");
+    expect(result.text).toContain('there is no tool "shwo"; did you mean "show"?');
+  });
+
+  test("turns whatever a tool throws into an error with its hint", async () => {
+    const failing = tool(async () => {
+      throw new UserError("Cannot open it", { hint: "Close it first" });
+    });
+    const result = await callWith({}, "t", toolbox([failing]));
+    expect(result.text).toStartWith("Error: Cannot open it. Close it first");
+    const odd = await callWith({}, "t", toolbox([tool(() => Promise.reject("text"))]));
+    expect(odd.text).toStartWith("Error: text");
+  });
+
+  test("caps a long result by head and tail and keeps all of it in a file", async () => {
+    const spilled: string[] = [];
+    const long = `begin ${"x".repeat(2_000_000)} end`;
+    const result = await callWith({}, "t", toolbox([tool(async () => toolOk(long))], spilled));
+    expect(result.text.length).toBeLessThanOrEqual(500);
+    expect(result.text).toStartWith("begin ");
+    expect(result.text).toEndWith(" end");
+    expect(result.text).toContain(".nanobot/tool-results/s/c1.txt");
+    expect(spilled).toEqual([long]);
+  });
+
+  test("never cuts inside a surrogate pair, wherever the limit falls", async () => {
+    for (let shift = 0; shift < 4; shift++) {
+      const text = "a".repeat(shift) + "😀".repeat(1_000);
+      const result = await callWith({}, "t", toolbox([tool(async () => toolError(text))]));
+      expect(result.text.isWellFormed()).toBe(true);
+    }
+    const lone = await callWith({}, "t", toolbox([tool(async () => toolOk("cut \ud83d"))]));
+    expect(lone.text).toBe("cut \ufffd");
+  });
+
+  test("lets a tool with a limit of its own use it", async () => {
+    const result = await callWith({}, "t", toolbox([tool(async () => toolOk("x".repeat(900)), 1_000)]));
+    expect(result.text).toHaveLength(900);
+  });
+
+  test("says so when a tool has no output", async () => {
+    expect((await callWith({}, "t", toolbox([tool(async () => toolOk(" \n"))]))).text).toBe(
+      "(t completed with no output)",
+    );
+  });
+
+  test("still gives the shortened result when the rest cannot be kept", async () => {
+    const box = createToolbox({
+      tools: [tool(async () => toolOk("x".repeat(2_000)))],
+      workspace: "/ws",
+      ports: () => ({}) as ToolPorts,
+      maxResultChars: 500,
+      spill: () => Promise.reject(new Error("ENOSPC")),
+      log: createFakeLog(),
+    });
+    const result = await callWith({}, "t", box);
+    expect(result.ok).toBe(true);
+    expect(result.text).toContain("characters left out");
+  });
+});

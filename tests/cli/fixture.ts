@@ -1,0 +1,108 @@
+/** An app for commands that touch the configuration and the workspace: real files, everything else out of reach. */
+
+import { resolve } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { configPaths, workspacePath } from "../../src/config/paths.ts";
+import { prepareWorkspace } from "../../src/config/workspace.ts";
+import type { App, VendorInfo } from "../../src/core/app.ts";
+import type { Platform } from "../../src/core/platform.ts";
+import { createAssets } from "../../src/platform/assets.ts";
+import { createFileSystem } from "../../src/platform/files.ts";
+import { createFakeClock } from "../fakes/clock.ts";
+import { createFakeTerminal, type FakeTerminal } from "../fakes/terminal.ts";
+
+export const vendors: readonly VendorInfo[] = [
+  {
+    name: "openrouter",
+    label: "OpenRouter",
+    keyVariable: "OPENROUTER_API_KEY",
+    baseUrl: "https://openrouter.ai/api/v1",
+    defaultModel: "anthropic/some-model",
+  },
+  {
+    name: "lm_studio",
+    label: "LM Studio",
+    keyVariable: undefined,
+    baseUrl: "http://localhost:1234/v1",
+    defaultModel: undefined,
+  },
+  {
+    name: "azure_openai",
+    label: "Azure OpenAI",
+    keyVariable: undefined,
+    baseUrl: undefined,
+    defaultModel: undefined,
+  },
+];
+
+export interface TestApp extends App {
+  readonly terminal: FakeTerminal;
+}
+
+export function createTestApp({
+  home,
+  tty = false,
+  stdinIsTty = tty,
+  env = {},
+  chooseModel = unreachable("chooseModel"),
+}: {
+  home: string;
+  tty?: boolean;
+  stdinIsTty?: boolean;
+  env?: Platform["env"];
+  chooseModel?: App["chooseModel"];
+}): TestApp {
+  const terminal = createFakeTerminal({ tty, stdinIsTty });
+  const flags = { config: undefined, workspace: undefined, verbose: false };
+  const platform: Platform = {
+    runtime: "test",
+    os: "linux",
+    arch: "x64",
+    pid: 1,
+    env: { ...env, NANOBOT_HOME: home },
+    cwd: home,
+    homeFolder: home,
+    timeZone: "UTC",
+    clock: createFakeClock(),
+    ids: { next: unreachable("ids") },
+    files: createFileSystem(),
+    locks: { acquire: unreachable("locks"), tryAcquire: unreachable("locks") },
+    processes: { run: unreachable("processes"), endAll: unreachable("processes") },
+    terminal,
+    assets: createAssets(resolve(import.meta.dir, "../..")),
+    fetch: Object.assign(unreachable("fetch"), { preconnect: unreachable("fetch") }),
+  };
+  const log = () => {};
+  const paths = async () => {
+    const places = configPaths(platform, flags);
+    const { config } = await loadConfig({
+      files: platform.files,
+      path: places.configFile,
+      env: platform.env,
+    });
+    return { ...places, workspace: workspacePath(config, places.home, platform, flags) };
+  };
+  return {
+    version: "0.0.0",
+    platform,
+    flags,
+    log: { debug: log, info: log, warn: log, error: log },
+    vendors,
+    terminal,
+    paths,
+    sessions: unreachable("sessions"),
+    toolbox: unreachable("toolbox"),
+    chooseModel,
+    converse: unreachable("converse"),
+    prepareWorkspace: async () => {
+      const { workspace } = await paths();
+      return prepareWorkspace({ files: platform.files, assets: platform.assets, workspace });
+    },
+  };
+}
+
+function unreachable(name: string): () => never {
+  return () => {
+    throw new Error(`The command used ${name}, which it should not`);
+  };
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import * as v from "valibot";
+import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { type AnySchema, shapeOf } from "../../src/config/shape.ts";
+
+/** Every object of the schema as `[path, description, schema]` for each of its keys. */
+function* keysOf(schema: AnySchema, path: string): Generator<[path: string, about: string | undefined]> {
+  const shape = shapeOf(schema);
+  if (shape.kind === "object") {
+    for (const [key, entry] of shape.entries) {
+      const inner = "wrapped" in entry ? (entry.wrapped as AnySchema) : entry;
+      yield [`${path}.${key}`, v.getDescription(inner as Parameters<typeof v.getDescription>[0])];
+      yield* keysOf(entry, `${path}.${key}`);
+    }
+    if (shape.rest) yield* keysOf(shape.rest, `${path}.*`);
+  }
+  if (shape.kind === "record") yield* keysOf(shape.value, `${path}.*`);
+  if (shape.kind === "list") yield* keysOf(shape.item, `${path}[]`);
+  if (shape.kind === "union") for (const option of shape.options) yield* keysOf(option, path);
+}
+
+test("configSchema describes each of its keys", () => {
+  const keys = [...keysOf(configSchema, "")];
+  expect(keys.length).toBeGreaterThan(120);
+  expect(keys.filter(([, about]) => !about)).toEqual([]);
+});
+
+test("configJsonSchema() says types, defaults and descriptions", async () => {
+  const schema = await configJsonSchema();
+  expect(schema.$schema).toContain("draft-07");
+  const text = JSON.stringify(schema);
+  expect(JSON.parse(text)).toEqual(schema);
+  expect(schema).toMatchObject({
+    type: "object",
+    properties: {
+      agents: {
+        properties: {
+          defaults: { properties: { maxToolIterations: { type: "integer", minimum: 1, default: 40 } } },
+        },
+      },
+      channels: { additionalProperties: { properties: { allowFrom: { type: "array" } } } },
+      tools: { properties: { restrictToWorkspace: { type: "boolean", default: true } } },
+      logging: { properties: { level: { enum: ["debug", "info", "warn", "error"] } } },
+    },
+  });
+});
+
+test("configJsonSchema() demands no key that has a default", async () => {
+  const schema = await configJsonSchema();
+  expect(schema.required).toEqual([]);
+});

@@ -1,0 +1,168 @@
+/** What every bus backend must do. A backend's test calls `busContract` with a way to make one. */
+
+import { describe, expect, test } from "bun:test";
+import type { Bus, Delivery } from "../../src/core/bus.ts";
+import { inboundMessage, outboundDelta, outboundFinal } from "../fakes/messages.ts";
+
+interface BusLimits {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+export type MakeBus = (limits?: BusLimits) => Promise<Bus>;
+
+const never = new AbortController().signal;
+
+async function take<M>(source: AsyncIterator<Delivery<M>>): Promise<Delivery<M>> {
+  const next = await source.next();
+  if (next.done) throw new Error("The bus ended");
+  return next.value;
+}
+
+/** Lets everything that can run without new input run. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+export function busContract(name: string, make: MakeBus): void {
+  describe(`${name}, as a bus`, () => {
+    test("inbound() hands messages out in the order they were published", async () => {
+      const bus = await make();
+      for (const id of ["a", "b", "c"]) await bus.publishInbound(inboundMessage({ id }), never);
+      const source = bus.inbound(never)[Symbol.asyncIterator]();
+      const ids = [await take(source), await take(source), await take(source)].map(
+        ({ message }) => message.id,
+      );
+      expect<string[]>(ids).toEqual(["a", "b", "c"]);
+    });
+
+    test("inbound() waits for a message that is published later", async () => {
+      const bus = await make();
+      const waiting = take(bus.inbound(never)[Symbol.asyncIterator]());
+      await settle();
+      await bus.publishInbound(inboundMessage({ id: "late" }), never);
+      expect<string>((await waiting).message.id).toBe("late");
+    });
+
+    test("publishInbound() drops an id it has seen, done or not", async () => {
+      const bus = await make();
+      expect(await bus.publishInbound(inboundMessage({ id: "once" }), never)).toBe(true);
+      expect(await bus.publishInbound(inboundMessage({ id: "once" }), never)).toBe(false);
+      const source = bus.inbound(never)[Symbol.asyncIterator]();
+      await (await take(source)).done();
+      expect(await bus.publishInbound(inboundMessage({ id: "once" }), never)).toBe(false);
+    });
+
+    test("publishOutbound() drops a final it has seen and never a delta", async () => {
+      const bus = await make();
+      const delta = outboundDelta({ id: "d", content: "x" });
+      expect(await bus.publishOutbound(outboundFinal({ id: "f" }), never)).toBe(true);
+      expect(await bus.publishOutbound(outboundFinal({ id: "f" }), never)).toBe(false);
+      expect(await bus.publishOutbound(delta, never)).toBe(true);
+      expect(await bus.publishOutbound(delta, never)).toBe(true);
+    });
+
+    test("publishInbound() waits while the bus is full and goes on when a message is done", async () => {
+      const bus = await make({ messages: 2, bytes: 1e6 });
+      for (const id of ["a", "b"]) await bus.publishInbound(inboundMessage({ id }), never);
+      let published = false;
+      const third = bus.publishInbound(inboundMessage({ id: "c" }), never).then(() => {
+        published = true;
+      });
+      const source = bus.inbound(never)[Symbol.asyncIterator]();
+      const first = await take(source);
+      await settle();
+      expect(published).toBe(false);
+      await first.done();
+      await third;
+      expect(published).toBe(true);
+    });
+
+    test("publishInbound() waits while the bus holds too many bytes", async () => {
+      const bus = await make({ messages: 100, bytes: 2_000 });
+      await bus.publishInbound(inboundMessage({ id: "a", content: "x".repeat(1_500) }), never);
+      const aborter = new AbortController();
+      const second = bus.publishInbound(
+        inboundMessage({ id: "b", content: "x".repeat(1_500) }),
+        aborter.signal,
+      );
+      await settle();
+      aborter.abort(new Error("gave up"));
+      await expect(second).rejects.toThrow("gave up");
+    });
+
+    test("publishInbound() takes a message larger than the whole bound when it is alone", async () => {
+      const bus = await make({ messages: 10, bytes: 100 });
+      expect(await bus.publishInbound(inboundMessage({ id: "a", content: "x".repeat(500) }), never)).toBe(
+        true,
+      );
+    });
+
+    test("publishInbound() that gave up put nothing, and its id may come again", async () => {
+      const bus = await make({ messages: 1, bytes: 1e6 });
+      await bus.publishInbound(inboundMessage({ id: "a" }), never);
+      const aborter = new AbortController();
+      const second = bus.publishInbound(inboundMessage({ id: "b" }), aborter.signal);
+      aborter.abort(new Error("gave up"));
+      await expect(second).rejects.toThrow("gave up");
+      const source = bus.inbound(never)[Symbol.asyncIterator]();
+      await (await take(source)).done();
+      expect(await bus.publishInbound(inboundMessage({ id: "b" }), never)).toBe(true);
+      expect<string>((await take(source)).message.id).toBe("b");
+    });
+
+    test("publishInbound() keeps the order of those that wait", async () => {
+      const bus = await make({ messages: 1, bytes: 1e6 });
+      const ids = ["a", "b", "c", "d"];
+      const all = ids.map((id) => bus.publishInbound(inboundMessage({ id }), never));
+      const source = bus.inbound(never)[Symbol.asyncIterator]();
+      const seen: string[] = [];
+      for (const _ of ids) {
+        const delivery = await take(source);
+        seen.push(delivery.message.id);
+        await delivery.done();
+      }
+      await Promise.all(all);
+      expect(seen).toEqual(ids);
+    });
+
+    test("publishOutbound() lets a channel that takes nothing fill only its own share", async () => {
+      const bus = await make({ messages: 1, bytes: 1e6 });
+      await bus.publishOutbound(outboundFinal({ id: "a", channel: "dead" }), never);
+      expect(await bus.publishOutbound(outboundFinal({ id: "b", channel: "alive" }), never)).toBe(true);
+    });
+
+    test("done() called twice frees one place", async () => {
+      const bus = await make({ messages: 2, bytes: 1e6 });
+      for (const id of ["a", "b"]) await bus.publishInbound(inboundMessage({ id }), never);
+      const source = bus.inbound(never)[Symbol.asyncIterator]();
+      const first = await take(source);
+      await first.done();
+      await first.done();
+      await bus.publishInbound(inboundMessage({ id: "c" }), never);
+      const aborter = new AbortController();
+      const fourth = bus.publishInbound(inboundMessage({ id: "d" }), aborter.signal);
+      await settle();
+      aborter.abort(new Error("still full"));
+      await expect(fourth).rejects.toThrow("still full");
+    });
+
+    test("inbound() ends without an error when its signal aborts", async () => {
+      const bus = await make();
+      const aborter = new AbortController();
+      const next = bus.inbound(aborter.signal)[Symbol.asyncIterator]().next();
+      await settle();
+      aborter.abort();
+      expect((await next).done).toBe(true);
+    });
+
+    test("inbound() refuses a second consumer", async () => {
+      const bus = await make();
+      const aborter = new AbortController();
+      const first = bus.inbound(aborter.signal)[Symbol.asyncIterator]().next();
+      await expect(bus.inbound(never)[Symbol.asyncIterator]().next()).rejects.toThrow("consumer");
+      aborter.abort();
+      await first;
+    });
+  });
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { createLanes } from "../../src/lib/lanes.ts";
+
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+test("createLanes() runs tasks of one key in order, and others beside them", async () => {
+  const lanes = createLanes({ limit: 10 });
+  const first = gate();
+  const order: string[] = [];
+  const add = (key: string, name: string, wait = Promise.resolve()) =>
+    lanes.run(key, async () => {
+      await wait;
+      order.push(name);
+    });
+  const all = [add("a", "a1", first.opened), add("a", "a2"), add("b", "b1")];
+  await all[2];
+  expect(order).toEqual(["b1"]);
+  first.open();
+  await Promise.all(all);
+  expect(order).toEqual(["b1", "a1", "a2"]);
+});
+
+test("createLanes() goes on after a task that failed, and hands on its error", async () => {
+  const lanes = createLanes({ limit: 1 });
+  const failing = lanes.run("a", async () => {
+    throw new Error("broken");
+  });
+  const next = lanes.run("a", async () => "fine");
+  await expect(failing).rejects.toThrow("broken");
+  expect(await next).toBe("fine");
+});
+
+test("createLanes() runs no more than its limit at once", async () => {
+  const lanes = createLanes({ limit: 2 });
+  const gates = [gate(), gate(), gate(), gate()];
+  let running = 0;
+  let most = 0;
+  const tasks = gates.map(({ opened }, index) =>
+    lanes.run(`key ${index}`, async () => {
+      most = Math.max(most, ++running);
+      await opened;
+      running--;
+    }),
+  );
+  for (const { open } of gates) open();
+  await Promise.all(tasks);
+  expect(most).toBe(2);
+});
+
+test("idle() resolves when every lane is empty, also for tasks added meanwhile", async () => {
+  const lanes = createLanes({ limit: 5 });
+  let done = 0;
+  void lanes.run("a", async () => {
+    void lanes.run("a", async () => void done++);
+    done++;
+  });
+  await lanes.idle();
+  expect(done).toBe(2);
+});

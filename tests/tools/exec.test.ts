@@ -1,0 +1,148 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessResult, ProcessSpec } from "../../src/core/platform.ts";
+import { exec } from "../../src/tools/exec.ts";
+import { createFixture } from "./fixture.ts";
+
+const { workspace, put, call } = createFixture();
+const run = (command: string) => call(exec, { command });
+
+/** A process that ends as told, for ends that are slow or large in the real world. */
+function ending(result: Partial<ProcessResult>) {
+  const specs: ProcessSpec[] = [];
+  const nothing = { head: "", tail: "", omittedBytes: 0 };
+  const fixture = createFixture({
+    processes: {
+      async run(spec) {
+        specs.push(spec);
+        return { exitCode: 0, signal: null, ended: undefined, stdout: nothing, stderr: nothing, ...result };
+      },
+      endAll() {},
+    },
+  });
+  return { ...fixture, specs };
+}
+
+test("exec() gives the output and the exit code", async () => {
+  expect(await run("echo hello")).toEqual({ ok: true, text: "hello\n\nExit code: 0" });
+});
+
+test("exec() gives a failing command's output, its errors apart, and counts it as done", async () => {
+  expect(await run("echo out; echo err >&2; exit 3")).toEqual({
+    ok: true,
+    text: "out\n\nSTDERR:\nerr\n\nExit code: 3",
+  });
+});
+
+test("exec() says that there was no output", async () => {
+  expect((await run("true")).text).toBe("(No output)\n\nExit code: 0");
+});
+
+test("exec() says which signal ended a command", async () => {
+  expect(await run("kill -9 $$")).toEqual({
+    ok: true,
+    text: "(No output)\n\nExit code: none (ended by SIGKILL)",
+  });
+});
+
+test("exec() runs in the workspace, or in a folder of it", async () => {
+  put("sub/x.txt", "x");
+  expect((await run("pwd")).text).toStartWith(`${workspace}\n`);
+  expect((await call(exec, { command: "pwd; ls", working_dir: "sub" })).text).toStartWith(
+    `${workspace}/sub\nx.txt\n`,
+  );
+});
+
+test("exec() refuses a folder that is none, or lies outside", async () => {
+  put("file.txt", "x");
+  symlinkSync("/etc", join(workspace, "etc"));
+  const inFolder = (working_dir: string) => call(exec, { command: "touch ran", working_dir });
+  expect((await inFolder("none")).text).toContain("there is no such folder");
+  expect((await inFolder("file.txt")).text).toContain("there is no such folder");
+  expect((await inFolder("etc")).text).toContain("leads outside the workspace");
+  expect((await inFolder("..")).text).toContain("leads outside the workspace");
+});
+
+test("exec() has nothing to read from", async () => {
+  expect((await run("cat; echo done")).text).toBe("done\n\nExit code: 0");
+});
+
+test.each(["", "  \n\t", "echo a\0b", "x".repeat(130_000)])(
+  "exec() refuses a command that cannot be run",
+  async (command) => {
+    const { call, specs } = ending({});
+    expect(await call(exec, { command })).toMatchObject({ ok: false });
+    expect(specs).toEqual([]);
+  },
+);
+
+test("exec() keeps a character whose bytes arrive apart, and drops NULs", async () => {
+  const { text } = await run(String.raw`printf 'a\342'; sleep 0.1; printf '\200\224b\0c\377d'`);
+  expect(text).toBe("a—bc\ufffdd\n\nExit code: 0");
+});
+
+test("exec() drops what steers a terminal and gives each state of a progress bar its line", async () => {
+  const { text } = await run(
+    String.raw`printf '\033[31mred\033[0m \033]0;title\007x\r\n10%%\r20%%\r\n\tend\b'`,
+  );
+  expect(text).toBe("red x\n10%\n20%\n\tend\n\nExit code: 0");
+});
+
+test("exec() counts what was left out between the beginning and the end", async () => {
+  const stdout = { head: "first", tail: "last", omittedBytes: 1234 };
+  const { text } = await ending({ stdout }).call(exec, { command: "x" });
+  expect(text).toBe("first\n[… 1234 bytes left out …]\nlast\n\nExit code: 0");
+});
+
+test("exec() shows the beginning and the end of a flood of output", async () => {
+  const { text } = await run("echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last");
+  expect(text).toMatch(/^first\nx+\n\[… \d+ bytes left out …\]\nx+\nlast\n\nExit code: 0$/);
+  expect(text.length).toBeLessThan(300_000);
+});
+
+test("exec() fails when the time is up, with the output so far, and nothing of it is left running", async () => {
+  const result = await call(exec, {
+    command: "echo started; sleep 600 & echo $! > pids; sleep 600 & echo $! >> pids; wait",
+    timeout: 1,
+  });
+  expect(result).toEqual({
+    ok: false,
+    text: "The command was ended before it finished: ended after 1 s\nstarted\n\nExit code: none (ended after 1 s)",
+  });
+  const pids = readFileSync(join(workspace, "pids"), "utf8").trim().split("\n");
+  expect(pids).toHaveLength(2);
+  for (const pid of pids) expect(isRunning(Number(pid))).toBe(false);
+});
+
+/** A zombie that waits to be reaped runs no more. */
+function isRunning(pid: number): boolean {
+  const status = `/proc/${pid}/stat`;
+  if (existsSync(status)) return !readFileSync(status, "utf8").includes(") Z ");
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // There is no such process.
+  }
+}
+
+test("exec() fails when the output floods, and when it is stopped", async () => {
+  const flood = await ending({ ended: "flood", exitCode: null, signal: "SIGTERM" }).call(exec, {
+    command: "yes",
+  });
+  expect(flood).toMatchObject({ ok: false });
+  expect(flood.text).toEndWith("Exit code: none (ended because it wrote too much)");
+  const controller = new AbortController();
+  controller.abort(new Error("stop"));
+  const stopped = await createFixture({ signal: controller.signal }).call(exec, { command: "sleep 600" });
+  expect(stopped).toMatchObject({ ok: false });
+  expect(stopped.text).toContain("the turn was stopped");
+});
+
+test("exec() uses the default time, or the call's", async () => {
+  const { call, specs } = ending({});
+  await call(exec, { command: "x" });
+  await call(exec, { command: "x", timeout: 600 });
+  expect(specs.map((spec) => spec.timeoutMs)).toEqual([60_000, 600_000]);
+  await expect(call(exec, { command: "x", timeout: 601 })).rejects.toThrow();
+});

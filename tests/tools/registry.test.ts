@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { toJsonSchema } from "@valibot/to-json-schema";
+import * as registry from "../../src/tools/registry.ts";
+
+const tools = Object.values(registry);
+
+test("each name is there once", () => {
+  const names = tools.map((tool) => tool.name);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test.each(tools.map((tool) => [tool.name, tool] as const))(
+  "%s declares a strict schema that models can read",
+  (_, tool) => {
+    const schema = toJsonSchema(tool.parameters, { errorMode: "throw" });
+    expect(schema).toMatchObject({ type: "object", additionalProperties: false });
+    for (const property of Object.values(schema.properties ?? {})) {
+      expect(property).toMatchObject({ type: expect.any(String), description: expect.any(String) });
+    }
+    expect(tool.description.length).toBeGreaterThan(20);
+  },
+);
+
+test("only tools that change nothing are read-only", () => {
+  expect(tools.filter((tool) => tool.readOnly).map((tool) => tool.name)).toEqual(["list_dir", "read_file"]);
+});
