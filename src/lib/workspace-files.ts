@@ -17,7 +17,7 @@ export interface WorkspaceFilesOptions {
   readonly restrict: boolean;
   /** More folders to read and write in. Like all paths here: absolute, with `~/`, or relative to the workspace. */
   readonly allowedPaths?: readonly string[];
-  /** Neither read nor written, with all that is below. */
+  /** Neither read nor written, with all that is below and the backups beside it. */
   readonly hidden?: readonly string[];
   /** Read, but not written, with all that is below. */
   readonly protectedPaths?: readonly string[];
@@ -32,6 +32,9 @@ const LONGEST_PATH = 4096;
 
 /** Environment, memory and open files of running programs, this one with its keys among them. */
 const PROCESS_INTERNALS = /^\/proc\/\d+(\/|$)/;
+
+/** How the copies of a configuration that was changed are named. */
+const BACKUP = ".bak-";
 
 /** Whole segments: `/ws-other` is not inside `/ws`. */
 function isInside(folder: string, path: string): boolean {
@@ -87,7 +90,8 @@ export function createWorkspaceFiles({
   async function isHidden(real: string, access: Access): Promise<boolean> {
     if (PROCESS_INTERNALS.test(real)) return true;
     const folded = fold(real);
-    if (!(await places(hidden)).some((place) => isInside(fold(place), folded))) return false;
+    const closed = (place: string) => isInside(place, folded) || folded.startsWith(`${place}${BACKUP}`);
+    if (!(await places(hidden)).some((place) => closed(fold(place)))) return false;
     if (access === "write" || ownResults === undefined) return true;
     return !(await places([ownResults])).some((place) => isInside(place, real));
   }

@@ -170,12 +170,13 @@ function createSession({ files, clock, key, lock, state: opened, keep }: Session
     return torn + formatMetadata({ ...rest, offset: state.bytes === 0 ? undefined : offset }, nowText());
   }
 
-  /** Writes at the end; on failure the next write looks at the file anew. */
+  /** Writes at the end. After a failure the next write opens the file anew and looks where it ends. */
   async function write(text: string): Promise<void> {
     const target = await appendFile();
     try {
       await target.append(Buffer.from(text));
     } catch (error) {
+      await closeFile();
       const stat = await files.stat(state.path);
       if (stat !== undefined && stat.bytes !== state.bytes) {
         state.bytes = stat.bytes;

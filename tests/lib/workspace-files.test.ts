@@ -244,6 +244,14 @@ describe("resolve() keeps nanobot's own files", () => {
     expect(await refusal(files.resolve(join(base, "ws-other/x"), "write"))).toContain("only nanobot itself");
   });
 
+  test("resolve() hides the backups of a hidden file as well", async () => {
+    const open = create({ restrict: false });
+    expect(await refusal(open.resolve(`${config}.bak-20261130T090000000Z`, "read"))).toContain(
+      "closed to tools",
+    );
+    expect(await refusal(open.resolve(`${config}.txt`, "read"))).toStartWith("not refused");
+  });
+
   test("resolve() refuses everything while a hidden path cannot be judged", async () => {
     const homeless = create({ home: undefined, hidden: ["~/config.json"] });
     expect(await refusal(homeless.resolve("a.txt", "read"))).toContain("home folder is not known");

@@ -183,9 +183,13 @@ test("append() that fails adds nothing, and the next one starts on a fresh line"
       ...files,
       async openAppend(path, options) {
         const file = await files.openAppend(path, options);
+        // As the real one: after a failed write the open file takes nothing more.
+        let broken = false;
         return {
           ...file,
           async append(bytes) {
+            if (broken) throw new Error("EIO: broken before");
+            broken = failing;
             await file.append(failing ? bytes.subarray(0, 10) : bytes);
             if (failing) throw new Error("ENOSPC: no space left");
           },
