@@ -11,6 +11,7 @@ import {
 } from "../core/messages.ts";
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
+import type { Toolbox } from "../core/toolbox.ts";
 import { estimateTokens } from "../lib/estimate.ts";
 import { INTERRUPTED, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { toolHint } from "../lib/tool-hint.ts";
@@ -133,10 +134,19 @@ async function addUserLine(message: InboundMessage, session: Session, deps: Agen
 async function prompt(session: Session, deps: AgentDeps): Promise<readonly ChatMessage[]> {
   const system = await deps.systemPrompt();
   const { contextWindowTokens, maxTokens } = deps.model;
-  const fixed = estimateTokens(system) + estimateTokens(JSON.stringify(deps.toolbox.definitions));
+  const fixed = estimateTokens(system) + toolTokens(deps.toolbox);
   const budget = contextWindowTokens - maxTokens - RESERVE_TOKENS - fixed;
   const window = session.window(budget > 0 ? budget : Math.max(128, Math.floor(contextWindowTokens / 2)));
   return [{ role: "system", content: system }, ...window.map(toChat)];
+}
+
+const tokensOfTools = new WeakMap<Toolbox, number>();
+
+/** The tools go along with every request and never change. */
+function toolTokens(toolbox: Toolbox): number {
+  const tokens = tokensOfTools.get(toolbox) ?? estimateTokens(JSON.stringify(toolbox.definitions));
+  tokensOfTools.set(toolbox, tokens);
+  return tokens;
 }
 
 function request({ model }: AgentDeps) {

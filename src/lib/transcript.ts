@@ -35,8 +35,19 @@ export function toStored(
   }
 }
 
+// Lines never change, and each is sent again with every turn that follows.
+const converted = new WeakMap<StoredMessage, ChatMessage>();
+
 /** A line as the model sees it: the runtime context stands in front of the user's text. */
 export function toChat(line: StoredMessage): ChatMessage {
+  const known = converted.get(line);
+  if (known !== undefined) return known;
+  const message = convert(line);
+  converted.set(line, message);
+  return message;
+}
+
+function convert(line: StoredMessage): ChatMessage {
   switch (line.role) {
     case "user":
       return { role: "user", content: line.runtime ? `${line.runtime}\n\n${line.content}` : line.content };

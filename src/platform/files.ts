@@ -174,7 +174,7 @@ async function writeNew(path: string, bytes: Uint8Array, mode: number): Promise<
 
 const openAppend: FileSystem["openAppend"] = async (path, { mode }) => {
   for (;;) {
-    const file = (await makeForAppending(path, mode)) ?? (await openForAppending(path));
+    const file = (await openForAppending(path)) ?? (await makeForAppending(path, mode));
     if (file !== undefined) return file;
   }
 };

@@ -1,5 +1,6 @@
 /** Locks between processes of one machine, made of sockets: the kernel takes them back from whoever dies. */
 
+import { createHash } from "node:crypto";
 import type { Lock, Locks } from "../core/platform.ts";
 import { errorCode } from "./errno.ts";
 import { createLockFiles } from "./lock-files.ts";
@@ -73,7 +74,7 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
       signal.throwIfAborted();
       const turn = await turnOf(name, signal);
       try {
-        return lockOf(name, turn ?? (await machine.take(await keyOf(name), signal)));
+        return lockOf(name, turn ?? (await machine.take(keyOf(name), signal)));
       } catch (error) {
         passOn(name, undefined);
         throw error;
@@ -84,7 +85,7 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
       queues.set(name, []);
       let held: Held | undefined;
       try {
-        held = await machine.tryTake(await keyOf(name));
+        held = await machine.tryTake(keyOf(name));
       } finally {
         if (held === undefined) passOn(name, undefined);
       }
@@ -94,9 +95,8 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
 }
 
 /** Names are of any length and alphabet; addresses are not. */
-async function keyOf(name: string): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(name));
-  return new Uint8Array(hash).toHex().slice(0, KEY_DIGITS);
+function keyOf(name: string): string {
+  return createHash("sha256").update(name).digest("hex").slice(0, KEY_DIGITS);
 }
 
 /** Where an address needs no file and dies with its owner, binding it is the lock. */

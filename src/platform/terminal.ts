@@ -5,7 +5,7 @@ import { UserError } from "../core/errors.ts";
 import type { Key, Terminal } from "../core/platform.ts";
 import { errorCode } from "./errno.ts";
 import { createKeyDecoder } from "./key-decoder.ts";
-import { createOutputWriter } from "./output-writer.ts";
+import { createOutputWriter, type OutputWriter } from "./output-writer.ts";
 
 const DEFAULT_COLUMNS = 80;
 /** How long an ESC may take to turn out to begin a sequence, over a slow line too. */
@@ -19,6 +19,7 @@ export type TerminalText = Pick<Terminal, "renderMarkdown" | "width">;
 export function createTerminal({ renderMarkdown, width }: TerminalText): Terminal {
   const stdout = createOutputWriter(1);
   const stderr = createOutputWriter(2);
+  const output = createBatch();
   const tty = new Map<number, boolean>();
 
   function isTty(fd: number): boolean {
@@ -42,10 +43,14 @@ export function createTerminal({ renderMarkdown, width }: TerminalText): Termina
       // Some terminals say 0 before they know.
       return columns || DEFAULT_COLUMNS;
     },
-    out: (text) => stdout.write(text),
-    err: (text) => stderr.write(text),
+    out: (text) => output.add(stdout, text),
+    err: (text) => output.add(stderr, text),
     readAll,
-    keys: (signal) => readKeys(signal, (text) => isTty(1) && stdout.write(text)),
+    keys: (signal) =>
+      readKeys(signal, (text) => {
+        output.writeAll();
+        if (isTty(1)) stdout.write(text);
+      }),
     renderMarkdown,
     width,
     onResize(listener) {
@@ -54,7 +59,51 @@ export function createTerminal({ renderMarkdown, width }: TerminalText): Termina
       return () => void process.stdout.off("resize", listener);
     },
     async flush() {
+      output.writeAll();
       await Promise.all([stdout.flush(), stderr.flush()]);
+    },
+  };
+}
+
+interface Batch {
+  add(writer: OutputWriter, text: string): void;
+  /** Writes at once what was added, in the order it was. */
+  writeAll(): void;
+}
+
+/**
+ * Joins what is written in one turn of the event loop: to a terminal each write costs a system call and
+ * wakes its reader, and drawing is many small ones. The end of the process writes what is left.
+ */
+function createBatch(): Batch {
+  let parts: { readonly writer: OutputWriter; text: string }[] = [];
+  let failure: { readonly error: unknown } | undefined;
+
+  function writeAll(): void {
+    const ready = parts;
+    parts = [];
+    for (const { writer, text } of ready) writer.write(text);
+    if (failure) throw failure.error;
+  }
+
+  /** Outside any caller: the next one to write hears of what failed. */
+  function writeLate(): void {
+    try {
+      if (parts.length > 0) writeAll();
+    } catch (error) {
+      failure = { error };
+    }
+  }
+
+  process.on("exit", writeLate);
+  return {
+    writeAll,
+    add(writer, text) {
+      if (failure) throw failure.error;
+      const last = parts.at(-1);
+      if (last?.writer === writer) last.text += text;
+      else parts.push({ writer, text });
+      if (parts.length === 1 && last === undefined) setImmediate(writeLate);
     },
   };
 }

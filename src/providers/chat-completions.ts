@@ -37,6 +37,8 @@ export interface ChatCompletionsOptions {
 /** A reply is text for one person and arguments of a few calls: nothing sensible comes near these. */
 const MOST_REPLY_BYTES = 32 * 1024 * 1024;
 const MOST_REFUSAL_BYTES = 64 * 1024;
+/** How long the end of a body may come after the end of the reply. */
+const LINGER_MS = 500;
 /** The package's own timer is kept out of the way: it stops at the headers, ours does not. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -78,7 +80,7 @@ export function createChatCompletions({
         ...headers,
       },
       defaultQuery: { ...extraQuery },
-      fetch: (url, init) => fetchOrRefuse(fetch, url, init),
+      fetch: (url, init) => fetchOrRefuse(fetch, clock, url, init),
       maxRetries: 0,
       timeout: NO_TIMEOUT_MS,
       logLevel: "off",
@@ -107,7 +109,7 @@ export function createChatCompletions({
       const api = await client;
       const body = { ...toWireRequest(request, quirks), ...extraBody };
       const sent = api.post("/chat/completions", { body, signal: watchdog.signal }).asResponse();
-      await readReply(await abortable(sent, watchdog.signal), builder, watchdog);
+      await readReply(await abortable(sent, watchdog.signal), clock, builder, watchdog);
     } catch (error) {
       // An abort's own reason tells more than what the transport made of it.
       throw watchdog.signal.aborted ? watchdog.signal.reason : error;
@@ -164,21 +166,22 @@ function learnFrom(error: unknown, quirks: Quirks): Quirks | undefined {
 /** The package reads refusals without a bound, and loses those that are lists, so they are read here. */
 async function fetchOrRefuse(
   fetch: ChatCompletionsOptions["fetch"],
+  clock: Clock,
   url: string | URL | Request,
   init: RequestInit | undefined,
 ): Promise<Response> {
   const response = await fetch(url, init);
   if (response.ok) return response;
-  const body = await readText(response, MOST_REFUSAL_BYTES);
+  const body = await readText(response, clock, MOST_REFUSAL_BYTES);
   throw new Refusal({ status: response.status, headers: response.headers, body });
 }
 
 /** The beginning of a body, at most `limit` bytes of it. */
-async function readText(response: Response, limit: number): Promise<string> {
+async function readText(response: Response, clock: Clock, limit: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  await readChunks(response, (chunk) => {
+  await readChunks(response, clock, (chunk) => {
     text += decoder.decode(chunk.subarray(0, limit - bytes), { stream: true });
     bytes += chunk.length;
     return bytes < limit;
@@ -187,31 +190,61 @@ async function readText(response: Response, limit: number): Promise<string> {
 }
 
 /** Hands on the body's chunks until `take` says that it has enough. */
-async function readChunks(response: Response, take: (chunk: Uint8Array) => boolean): Promise<void> {
+async function readChunks(
+  response: Response,
+  clock: Clock,
+  take: (chunk: Uint8Array) => boolean,
+): Promise<void> {
   const reader = response.body?.getReader();
   if (!reader) return;
+  // On a broken connection there is nothing to give back, and that is no news.
+  const cutOff = () => void reader.cancel().catch(() => {});
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read())
-      if (!take(next.value)) return;
-  } finally {
-    // Gives the connection back, or closes it. That it fails on a broken one is no news.
-    reader.cancel().catch(() => {});
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (!take(next.value)) return readRest(reader, clock, cutOff);
+    }
+  } catch (error) {
+    cutOff();
+    throw error;
   }
 }
 
-async function readReply(response: Response, builder: ReplyBuilder, watchdog: Watchdog): Promise<void> {
+/**
+ * A server that is through ends the body at once, and a connection whose body was read to its end serves
+ * the next call without a new handshake. Nobody waits for it; one that goes on is cut off.
+ */
+function readRest(reader: { read(): Promise<{ done: boolean }> }, clock: Clock, cutOff: () => void): void {
+  const cancel = clock.after(LINGER_MS, cutOff);
+  const read = async () => {
+    while (!(await reader.read()).done);
+  };
+  read().catch(cutOff).finally(cancel);
+}
+
+async function readReply(
+  response: Response,
+  clock: Clock,
+  builder: ReplyBuilder,
+  watchdog: Watchdog,
+): Promise<void> {
   watchdog.touch();
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/html")) {
     throw new BadReply("answered with a web page, so its address is probably wrong", { kind: "badRequest" });
   }
   // Some servers do not stream although they were asked to.
-  if (type.includes("json") && !type.includes("event-stream")) return readJson(response, builder, watchdog);
-  return abortable(readStream(response, builder, watchdog), watchdog.signal);
+  if (type.includes("json") && !type.includes("event-stream"))
+    return readJson(response, clock, builder, watchdog);
+  return abortable(readStream(response, clock, builder, watchdog), watchdog.signal);
 }
 
-async function readJson(response: Response, builder: ReplyBuilder, watchdog: Watchdog): Promise<void> {
-  const text = await abortable(readText(response, MOST_REPLY_BYTES), watchdog.signal);
+async function readJson(
+  response: Response,
+  clock: Clock,
+  builder: ReplyBuilder,
+  watchdog: Watchdog,
+): Promise<void> {
+  const text = await abortable(readText(response, clock, MOST_REPLY_BYTES), watchdog.signal);
   const reply = parseChunk(text);
   builder.add(reply);
   if (!builder.started) throw new BadReply("sent JSON that is not a reply");
@@ -225,7 +258,12 @@ function parseChunk(text: string): unknown {
   }
 }
 
-async function readStream(response: Response, builder: ReplyBuilder, watchdog: Watchdog): Promise<void> {
+async function readStream(
+  response: Response,
+  clock: Clock,
+  builder: ReplyBuilder,
+  watchdog: Watchdog,
+): Promise<void> {
   let done = false;
   let bytes = 0;
   const parser = createSseParser((data) => {
@@ -234,7 +272,7 @@ async function readStream(response: Response, builder: ReplyBuilder, watchdog: W
     else builder.add(parseChunk(data));
   });
   try {
-    await readChunks(response, (chunk) => {
+    await readChunks(response, clock, (chunk) => {
       watchdog.touch();
       bytes += chunk.length;
       if (bytes > MOST_REPLY_BYTES) throw new BadReply("sent more than 32 MiB");

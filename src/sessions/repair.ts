@@ -32,7 +32,7 @@ function segments(lines: readonly StoredMessage[]): Segment[] {
 }
 
 function hasContent(line: StoredMessage): boolean {
-  return line.content.trim() !== "" || Boolean(line.runtime);
+  return /\S/.test(line.content) || Boolean(line.runtime);
 }
 
 function uniqueId(wanted: string, taken: Set<string>): string {
@@ -49,10 +49,11 @@ function repairExchange(
   results: Segment["results"],
   taken: Set<string>,
 ): StoredMessage[] {
+  if (assistant.tool_calls === undefined) return hasContent(assistant) ? [assistant] : [];
   const calls: StoredToolCall[] = [];
   const answers: StoredMessage[] = [];
   const seen = new Set<string>();
-  for (const call of assistant.tool_calls ?? []) {
+  for (const call of assistant.tool_calls) {
     const { name, arguments: text } = call.function;
     if (seen.has(call.id) || !callName.test(name)) continue;
     seen.add(call.id);

@@ -29,6 +29,8 @@ export interface SessionState {
   metadataAt: number;
   /** Oldest first. Not the whole session: see `complete`. */
   entries: Entry[];
+  /** Inbound ids of the user lines among `entries`. */
+  inbound: Set<string>;
   /** `entries` begins at the first unconsolidated message. */
   complete: boolean;
 }
@@ -49,8 +51,20 @@ export function emptyState(path: string, key: string): SessionState {
     metadata: { key, createdAt: undefined, metadata: {}, lastConsolidated: 0, offset: undefined },
     metadataAt: 0,
     entries: [],
+    inbound: new Set(),
     complete: true,
   };
+}
+
+/** Every change of what is known goes through here, so that `inbound` goes with it. */
+function setEntries(state: SessionState, entries: Entry[]): void {
+  state.entries = entries;
+  state.inbound = new Set(entries.flatMap(({ message }) => message.inbound ?? []));
+}
+
+function addEntry(state: SessionState, message: StoredMessage, at: number): void {
+  state.entries.push({ message, at, tokens: messageTokens(message) });
+  if (message.inbound !== undefined) state.inbound.add(message.inbound);
 }
 
 function reportDamage(log: Log, path: string, damaged: number): void {
@@ -114,7 +128,7 @@ export async function loadState(path: string, key: string, options: LoadOptions)
     }
   }
   reportDamage(log, path, damaged);
-  state.entries = newestFirst.reverse();
+  setEntries(state, newestFirst.reverse());
   if (metadata) state.metadata = { ...metadata, key };
   await dropConsolidated(state, options);
   trim(state, 2 * tokens);
@@ -128,7 +142,12 @@ async function dropConsolidated(state: SessionState, { files, signal }: LoadOpti
     state.metadata = { ...state.metadata, offset: counted };
   }
   const from = state.metadata.offset ?? 0;
-  if (from > 0) state.entries = state.entries.filter((entry) => entry.at >= from);
+  if (from > 0) {
+    setEntries(
+      state,
+      state.entries.filter((entry) => entry.at >= from),
+    );
+  }
 }
 
 /** Takes in what another process appended since. */
@@ -144,7 +163,7 @@ export async function catchUp(state: SessionState, bytes: number, options: LoadO
 
 function takeIn(state: SessionState, { at }: PlacedLine, line: SessionLine): number {
   if (line.kind === "message") {
-    state.entries.push({ message: line.message, at, tokens: messageTokens(line.message) });
+    addEntry(state, line.message, at);
   } else if (line.kind === "metadata") {
     state.metadata = { ...line.metadata, key: state.metadata.key };
     state.metadataAt = at;
@@ -159,8 +178,7 @@ export function extend(
   lines: readonly string[],
 ): void {
   lines.forEach((line, index) => {
-    const message = messages[index] as StoredMessage;
-    state.entries.push({ message, at: state.bytes, tokens: messageTokens(message) });
+    addEntry(state, messages[index] as StoredMessage, state.bytes);
     state.bytes += Buffer.byteLength(line);
   });
 }
@@ -173,6 +191,6 @@ export function trim(state: SessionState, tokens: number): void {
     return kept > tokens && entry.message.role === "user";
   });
   if (start <= 0) return;
-  state.entries = state.entries.slice(start);
+  setEntries(state, state.entries.slice(start));
   state.complete = false;
 }

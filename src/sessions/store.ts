@@ -154,7 +154,7 @@ function createSession({ files, clock, key, lock, state: opened, keep }: Session
 
   async function appendFile(): Promise<AppendFile> {
     if (file === undefined) {
-      await files.makeFolder(dirname(state.path), { mode: FOLDER_MODE });
+      if (state.bytes === 0) await files.makeFolder(dirname(state.path), { mode: FOLDER_MODE });
       file = await files.openAppend(state.path, { mode: FILE_MODE });
     }
     return file;
@@ -218,7 +218,7 @@ function createSession({ files, clock, key, lock, state: opened, keep }: Session
       return state.entries.map((entry) => entry.message);
     },
     window: (tokens) => windowOf(state, tokens),
-    has: (id) => state.entries.some((entry) => entry.message.inbound === id),
+    has: (id) => state.inbound.has(id),
 
     async archive() {
       await closeFile();

@@ -93,7 +93,8 @@ export async function converse(command: string[], env: Record<string, string>): 
   return {
     pid: child.pid,
     async ask(question) {
-      terminal.write(`${question}\r`);
+      // Pasted, so that drawing each key press is not measured as part of the turn.
+      terminal.write(`\x1b[200~${question}\x1b[201~\r`);
       await until(ANSWER);
       await until(PROMPT);
     },

@@ -192,6 +192,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
         spinner.stop();
         screen.close();
         await stored;
+        await history.close();
         await terminal.flush();
         settled.resolve();
       }

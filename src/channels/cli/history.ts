@@ -1,6 +1,6 @@
 /** What the user submitted before, in a file: one JSON string a line, oldest first. */
 
-import type { FileSystem, Log } from "../../core/platform.ts";
+import type { AppendFile, FileSystem, Log } from "../../core/platform.ts";
 import { dirname } from "../../lib/path.ts";
 import { stripControls, wellFormed } from "../../lib/text.ts";
 
@@ -18,6 +18,8 @@ export interface History {
   load(): Promise<readonly string[]>;
   /** Never rejects: a history that cannot be written is logged once. */
   add(entry: string): Promise<void>;
+  /** Frees the file. Never rejects. */
+  close(): Promise<void>;
 }
 
 function parseEntry(line: string): string | undefined {
@@ -39,9 +41,10 @@ function encode(entries: readonly string[]): Uint8Array {
 
 /** The history in the file at `path`; without a path, one that remembers nothing. */
 export function createHistory(path: string | undefined, files: FileSystem, log: Log): History {
-  if (path === undefined) return { load: async () => [], add: async () => {} };
+  if (path === undefined) return { load: async () => [], add: async () => {}, close: async () => {} };
   let writable = false;
   let unterminated = false;
+  let file: AppendFile | undefined;
 
   async function read(file: string): Promise<readonly string[]> {
     const stat = await files.stat(file);
@@ -68,6 +71,11 @@ export function createHistory(path: string | undefined, files: FileSystem, log: 
     return kept;
   }
 
+  async function openFile(at: string): Promise<AppendFile> {
+    await files.makeFolder(dirname(at), { mode: 0o700 });
+    return files.openAppend(at, { mode: 0o600 });
+  }
+
   return {
     async load() {
       try {
@@ -83,18 +91,24 @@ export function createHistory(path: string | undefined, files: FileSystem, log: 
     async add(entry) {
       if (!writable || entry.length > MAX_ENTRY) return;
       try {
-        await files.makeFolder(dirname(path), { mode: 0o700 });
-        const file = await files.openAppend(path, { mode: 0o600 });
-        try {
-          const line = encode([entry]);
-          await file.append(unterminated ? Uint8Array.of(0x0a, ...line) : line);
-          unterminated = false;
-        } finally {
-          await file.close();
-        }
+        file ??= await openFile(path);
+        const line = encode([entry]);
+        await file.append(unterminated ? Uint8Array.of(0x0a, ...line) : line);
+        unterminated = false;
       } catch (error) {
         writable = false;
         log.warn("Stopped storing the prompt history", { path, error });
+      }
+    },
+
+    async close() {
+      const open = file;
+      file = undefined;
+      writable = false;
+      try {
+        await open?.close();
+      } catch (error) {
+        log.warn("Could not close the prompt history", { path, error });
       }
     },
   };
