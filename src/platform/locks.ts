@@ -1,6 +1,5 @@
 /** Locks between processes of one machine, made of sockets: the kernel takes them back from whoever dies. */
 
-import { createHash } from "node:crypto";
 import type { Lock, Locks } from "../core/platform.ts";
 import { errorCode } from "./errno.ts";
 import { createLockFiles } from "./lock-files.ts";
@@ -74,7 +73,7 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
       signal.throwIfAborted();
       const turn = await turnOf(name, signal);
       try {
-        return lockOf(name, turn ?? (await machine.take(keyOf(name), signal)));
+        return lockOf(name, turn ?? (await machine.take(await keyOf(name), signal)));
       } catch (error) {
         passOn(name, undefined);
         throw error;
@@ -85,7 +84,7 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
       queues.set(name, []);
       let held: Held | undefined;
       try {
-        held = await machine.tryTake(keyOf(name));
+        held = await machine.tryTake(await keyOf(name));
       } finally {
         if (held === undefined) passOn(name, undefined);
       }
@@ -95,7 +94,8 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
 }
 
 /** Names are of any length and alphabet; addresses are not. */
-function keyOf(name: string): string {
+async function keyOf(name: string): Promise<string> {
+  const { createHash } = await import("node:crypto");
   return createHash("sha256").update(name).digest("hex").slice(0, KEY_DIGITS);
 }
 
