@@ -1,4 +1,4 @@
-/** Makes a transcript that any provider accepts out of whatever the file holds. Pure; the file stays as it is. */
+/** Makes a transcript that any provider accepts out of whatever the file holds. The file stays as it is. */
 
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { INTERRUPTED } from "../lib/phrases.ts";
@@ -7,48 +7,40 @@ import { parseToolArguments } from "../lib/tool-arguments.ts";
 const callName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** An assistant line, absent before the first one, and everything up to the next. */
-interface Segment {
+interface Exchange {
   readonly assistant: StoredMessage | undefined;
   readonly users: StoredMessage[];
   /** By call id; the first result of a call counts. */
   readonly results: Map<string, StoredMessage>;
 }
 
-function segments(lines: readonly StoredMessage[]): Segment[] {
-  const first: Segment = { assistant: undefined, users: [], results: new Map() };
-  const found = [first];
-  let current = first;
-  for (const line of lines) {
-    if (line.role === "assistant") {
-      current = { assistant: line, users: [], results: new Map() };
-      found.push(current);
-    } else if (line.role === "user") {
-      current.users.push(line);
-    } else if (line.tool_call_id !== undefined && !current.results.has(line.tool_call_id)) {
-      current.results.set(line.tool_call_id, line);
-    }
-  }
-  return found;
+function exchangeOf(assistant: StoredMessage | undefined): Exchange {
+  return { assistant, users: [], results: new Map() };
 }
 
 function hasContent(line: StoredMessage): boolean {
   return /\S/.test(line.content) || Boolean(line.runtime);
 }
 
-function uniqueId(wanted: string, taken: Set<string>): string {
-  const base = wanted || "call";
-  let id = base;
-  for (let suffix = 2; taken.has(id); suffix++) id = `${base}_${suffix}`;
-  taken.add(id);
-  return id;
+/** Gives ids out once each. */
+function createIds(taken: (id: string) => boolean = () => false) {
+  const given = new Set<string>();
+  return {
+    has: (id: string) => given.has(id) || taken(id),
+    unique(wanted: string): string {
+      const base = wanted || "call";
+      let id = base;
+      for (let suffix = 2; given.has(id) || taken(id); suffix++) id = `${base}_${suffix}`;
+      given.add(id);
+      return id;
+    },
+  };
 }
 
+type Ids = ReturnType<typeof createIds>;
+
 /** The assistant's line and one result for each of its calls, in the order of the calls. */
-function repairExchange(
-  assistant: StoredMessage,
-  results: Segment["results"],
-  taken: Set<string>,
-): StoredMessage[] {
+function repairAssistant(assistant: StoredMessage, results: Exchange["results"], ids: Ids): StoredMessage[] {
   if (assistant.tool_calls === undefined) return hasContent(assistant) ? [assistant] : [];
   const calls: StoredToolCall[] = [];
   const answers: StoredMessage[] = [];
@@ -57,7 +49,7 @@ function repairExchange(
     const { name, arguments: text } = call.function;
     if (seen.has(call.id) || !callName.test(name)) continue;
     seen.add(call.id);
-    const id = uniqueId(call.id, taken);
+    const id = ids.unique(call.id);
     const parsed = parseToolArguments(text);
     calls.push({ id, type: "function", function: { name, arguments: parsed.ok ? parsed.text : "{}" } });
     const result = results.get(call.id);
@@ -74,18 +66,43 @@ function repairExchange(
   return hasContent(plain) ? [plain] : [];
 }
 
+function repairExchange({ assistant, users, results }: Exchange, ids: Ids): StoredMessage[] {
+  return [...(assistant ? repairAssistant(assistant, results, ids) : []), ...users];
+}
+
+export interface Transcript {
+  /** Takes the next line of the file. */
+  add(line: StoredMessage): void;
+  /** What a provider is sent for the lines so far. */
+  lines(): readonly StoredMessage[];
+}
+
 /**
- * Starts at the first user line. Every call is followed directly by exactly one result, in the order of
- * the calls, and a missing one says that the call was interrupted; results without a call, doubled ones
- * and lines with nothing to say are left out; call ids are unique. Lines that are in order come out as
- * they are, and the same lines always come out the same, so that providers can cache the prefix.
+ * A transcript that grows. It starts at the first user line; every call is followed directly by exactly
+ * one result, in the order of the calls, and a missing one says that the call was interrupted; results
+ * without a call, doubled ones and lines with nothing to say are left out; call ids are unique. Lines
+ * that are in order come out as they are, and what stands before the last assistant line never changes
+ * any more, so that providers can cache the prefix and nobody repairs it twice.
  */
-export function repairTranscript(lines: readonly StoredMessage[]): readonly StoredMessage[] {
-  const start = lines.findIndex((line) => line.role === "user" && hasContent(line));
-  if (start < 0) return [];
-  const taken = new Set<string>();
-  return segments(lines.slice(start)).flatMap(({ assistant, users, results }) => [
-    ...(assistant ? repairExchange(assistant, results, taken) : []),
-    ...users.filter(hasContent),
-  ]);
+export function createTranscript(): Transcript {
+  const ids = createIds();
+  const finished: StoredMessage[] = [];
+  let current = exchangeOf(undefined);
+  let started = false;
+
+  return {
+    add(line) {
+      started ||= line.role === "user" && hasContent(line);
+      if (!started) return;
+      if (line.role === "assistant") {
+        finished.push(...repairExchange(current, ids));
+        current = exchangeOf(line);
+      } else if (line.role === "user") {
+        if (hasContent(line)) current.users.push(line);
+      } else if (line.tool_call_id !== undefined && !current.results.has(line.tool_call_id)) {
+        current.results.set(line.tool_call_id, line);
+      }
+    },
+    lines: () => [...finished, ...repairExchange(current, createIds(ids.has))],
+  };
 }

@@ -1,8 +1,18 @@
 /** Chooses where the part of a session that the model sees begins. */
 
 import type { StoredMessage } from "../core/session.ts";
-import { repairTranscript } from "./repair.ts";
+import { createTranscript, type Transcript } from "./repair.ts";
 import type { Entry, SessionState } from "./state.ts";
+
+/** A window that was asked for, kept up with what is appended. */
+interface View {
+  /** The first line it holds, and the last. */
+  readonly first: Entry | undefined;
+  last: Entry | undefined;
+  readonly transcript: Transcript;
+}
+
+const views = new WeakMap<SessionState, View>();
 
 /**
  * User lines at which a window may begin: the first of each stretch of `stride` bytes of the file. They
@@ -41,5 +51,18 @@ export function windowOf(state: SessionState, tokens: number): readonly StoredMe
       0,
       entries.findLastIndex((entry) => entry.message.role === "user"),
     );
-  return repairTranscript(entries.slice(start).map((entry) => entry.message));
+  return viewFrom(state, start).transcript.lines();
+}
+
+/** The view that begins at `start`: the one before, as long as it begins there. */
+function viewFrom(state: SessionState, start: number): View {
+  const { entries } = state;
+  const known = views.get(state);
+  const from = known?.first === entries[start] && known?.last ? entries.lastIndexOf(known.last) : -1;
+  const view =
+    from >= 0 && known ? known : { first: entries[start], last: undefined, transcript: createTranscript() };
+  for (const entry of entries.slice(from >= 0 ? from + 1 : start)) view.transcript.add(entry.message);
+  view.last = entries.at(-1);
+  views.set(state, view);
+  return view;
 }

@@ -3,7 +3,13 @@ import fc from "fast-check";
 import type { StoredMessage, StoredToolCall } from "../../src/core/session.ts";
 import { INTERRUPTED } from "../../src/lib/phrases.ts";
 import { formatMessage, parseSessionLine } from "../../src/sessions/lines.ts";
-import { repairTranscript } from "../../src/sessions/repair.ts";
+import { createTranscript } from "../../src/sessions/repair.ts";
+
+function repairTranscript(lines: readonly StoredMessage[]): readonly StoredMessage[] {
+  const transcript = createTranscript();
+  for (const line of lines) transcript.add(line);
+  return transcript.lines();
+}
 
 const call = (id: string, text = "{}"): StoredToolCall => ({
   id,
@@ -25,7 +31,32 @@ const shape = (lines: readonly StoredMessage[]) =>
     [role, ...(tool_call_id ? [tool_call_id] : []), ...(tool_calls?.map(({ id }) => id) ?? [])].join(" "),
   );
 
-describe("repairTranscript()", () => {
+describe("createTranscript()", () => {
+  test("gives the same for lines that come one by one, and never changes what stands before the last answer", () => {
+    const lines = [
+      user(),
+      assistant("", call("a")),
+      result("a"),
+      assistant("one"),
+      user(),
+      assistant("", call("a")),
+      user(),
+    ];
+    const transcript = createTranscript();
+    let before: readonly StoredMessage[] = [];
+    lines.forEach((line, index) => {
+      transcript.add(line);
+      const now = transcript.lines();
+      expect(now).toEqual(repairTranscript(lines.slice(0, index + 1)));
+      const settled = before.slice(
+        0,
+        before.findLastIndex(({ role }) => role === "assistant"),
+      );
+      expect(now.slice(0, settled.length)).toEqual(settled);
+      before = now;
+    });
+  });
+
   test("leaves lines in order as they are", () => {
     const lines = [
       user(),
