@@ -111,12 +111,18 @@ function createBatch(): Batch {
 /** Most outputs of services and pipelines are no character devices, which is cheap to see. */
 function looksLikeTty(fd: number): boolean {
   try {
-    if (!fstatSync(fd).isCharacterDevice()) return false;
+    const stat = fstatSync(fd);
+    if (!stat.isCharacterDevice() || isMemoryDevice(stat.rdev)) return false;
   } catch (error) {
     if (errorCode(error) === "EBADF") return false;
     throw error;
   }
   return process.getBuiltinModule("node:tty").isatty(fd);
+}
+
+/** Linux numbers /dev/null and its like so. Services are started with it, and asking node:tty costs 10 ms. */
+function isMemoryDevice(device: number): boolean {
+  return process.platform === "linux" && device >> 8 === 1;
 }
 
 async function readAll(maxBytes: number): Promise<string> {

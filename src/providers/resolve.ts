@@ -5,7 +5,7 @@ import { type Vendor, vendors } from "./vendors.ts";
 import type { Quirks } from "./wire-request.ts";
 
 /** One entry of `providers`, as the configuration holds it. Blank counts as absent. */
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly apiKey?: string | null | undefined;
   readonly apiBase?: string | null | undefined;
   readonly extraHeaders?: Readonly<Record<string, string>> | null | undefined;
@@ -22,7 +22,7 @@ export interface ResolveInput {
 }
 
 /** What a protocol needs to reach a provider. Strings from the configuration may hold `${VAR}` still. */
-export interface Endpoint {
+interface Endpoint {
   readonly provider: string;
   readonly baseUrl: string;
   readonly apiKey: string | undefined;

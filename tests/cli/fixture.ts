@@ -11,7 +11,7 @@ import { createFileSystem } from "../../src/platform/files.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { createFakeTerminal, type FakeTerminal } from "../fakes/terminal.ts";
 
-export const vendors: readonly VendorInfo[] = [
+const vendors: readonly VendorInfo[] = [
   {
     name: "openrouter",
     label: "OpenRouter",

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../src/core/json.ts";
 
 /** A list is text cut into deltas as it stands there; a string is one delta. */
-export type Pieces = string | readonly string[];
+type Pieces = string | readonly string[];
 
 export interface ScriptedCall {
   /** A fresh one unless given; `null` leaves it out of every delta. */
@@ -112,7 +112,7 @@ function callId(call: ScriptedCall, context: ReplyContext): string | null {
 }
 
 /** The chunks of a stream, in order, without the closing `[DONE]`. */
-export function eventsOf(reply: Reply, context: ReplyContext): readonly unknown[] {
+function eventsOf(reply: Reply, context: ReplyContext): readonly unknown[] {
   if (reply.events) return reply.events;
   const head = { id: "chatcmpl-fake", object: "chat.completion.chunk", created: 1, model: context.model };
   const chunk = (delta: JsonObject, finish: string | null = null) => ({
