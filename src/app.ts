@@ -9,15 +9,21 @@ import type { Platform } from "./core/platform.ts";
 import type { SessionStore } from "./core/session.ts";
 import type { ToolPorts } from "./core/tool.ts";
 import type { Toolbox, ToolRun } from "./core/toolbox.ts";
+import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
 import { followLinks } from "./lib/real-path.ts";
 import { createLog, type ProcessLog } from "./platform/log.ts";
 import { vendors } from "./providers/vendors.ts";
 
+/** The longest one call to a model may take, however lively it streams. */
+const MODEL_CALL_MS = 10 * 60_000;
+
 export interface ProcessApp extends App {
   /** Resolves when the log is written. */
   flush(): Promise<void>;
+  /** Takes every known secret out of a text. */
+  mask(text: string): string;
 }
 
 export interface AppOptions {
@@ -43,9 +49,25 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       env,
       mustExist: flags.config !== undefined,
     });
-    log.addSecrets(secretsOf(loaded.raw, env));
+    log.addSecrets(secretsOf([loaded.raw, loaded.config], env));
     if (!flags.verbose) log.setLevel(loaded.config.logging.level);
     return { ...loaded, home };
+  });
+
+  /** Variables are filled in here, section by section: one that is missing elsewhere stops nobody. */
+  const agentSettings = lazy(async () => {
+    const [{ expandVariables }, { checkTimeZone }] = await Promise.all([
+      import("./config/expand.ts"),
+      import("./config/time-zone.ts"),
+    ]);
+    const settings = expandVariables((await config()).config.agents.defaults, env, ["agents", "defaults"]);
+    if (settings.timezone !== undefined) checkTimeZone(settings.timezone);
+    return settings;
+  });
+
+  const toolSettings = lazy(async () => {
+    const { expandVariables } = await import("./config/expand.ts");
+    return expandVariables((await config()).config.tools, env, ["tools"]);
   });
 
   const paths = lazy(async (): Promise<Paths> => {
@@ -58,7 +80,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
   const sessions = lazy(async (): Promise<SessionStore> => {
     const { createSessionStore } = await import("./sessions/store.ts");
     const { workspace, home } = await paths();
-    const { contextWindowTokens } = (await config()).config.agents.defaults;
+    const { contextWindowTokens } = await agentSettings();
     const legacy = { homeSessions: join(home, "sessions") };
     return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens: contextWindowTokens });
   });
@@ -70,14 +92,14 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       import("./tools/registry.ts"),
     ]);
     const { workspace } = await paths();
-    const { agents, tools: settings } = (await config()).config;
-    const isEnabled = (name: string) => (name === "exec" ? settings.exec.enable : settings.file.enable);
+    const { exec, file } = await toolSettings();
+    const isEnabled = (name: string) => (name === "exec" ? exec.enable : file.enable);
     const spill = createSpill({ files, clock, workspace });
     return createToolbox({
       tools: Object.values(tools).filter(({ name }) => isEnabled(name)),
       workspace,
       ports: await toolPorts(),
-      maxResultChars: agents.defaults.maxToolResultChars,
+      maxResultChars: (await agentSettings()).maxToolResultChars,
       spill: ({ sessionKey }, { id }, text) => spill(sessionKey, id, text),
       log,
     });
@@ -90,7 +112,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       import("./agent/spill.ts"),
     ]);
     const { workspace, configFile } = await paths();
-    const { exec, restrictToWorkspace, allowedPaths } = (await config()).config.tools;
+    const { exec, restrictToWorkspace, allowedPaths } = await toolSettings();
     const shell = createToolShell({
       processes,
       env,
@@ -128,20 +150,21 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       import("./providers/registry.ts"),
       import("./config/expand.ts"),
     ]);
-    const { config: values } = await config();
-    const { defaults } = values.agents;
-    const limits = {
-      contextWindowTokens: defaults.contextWindowTokens,
-      maxTokens: defaults.maxTokens,
-      temperature: defaults.temperature,
-      reasoningEffort: defaults.reasoningEffort ?? undefined,
-    };
+    const { modelPresets, providers } = (await config()).config;
+    const settings = await agentSettings();
+    // The name of a preset stands for all of its settings, whether it was asked for or configured.
+    const named = model ?? settings.modelPreset;
+    const preset =
+      named !== undefined && Object.hasOwn(modelPresets, named) ? modelPresets[named] : undefined;
+    const wanted = { ...settings, ...expandVariables(preset ?? {}, env, ["modelPresets", named ?? ""]) };
+    const { contextWindowTokens, maxTokens, temperature, reasoningEffort } = wanted;
+    const limits = { contextWindowTokens, maxTokens, temperature, reasoningEffort };
     const resolved = offline
       ? ({ kind: "unconfigured", why: "asked for" } as const)
       : resolveProvider({
-          model: model ?? defaults.model ?? undefined,
-          provider: defaults.provider,
-          providers: values.providers,
+          model: preset === undefined ? (model ?? wanted.model) : wanted.model,
+          provider: wanted.provider,
+          providers,
           env,
         });
     if (resolved.kind === "failed") throw new UserError(resolved.reason, { hint: resolved.hint });
@@ -157,7 +180,12 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     const { endpoint, name, why } = resolved;
     const section = expandVariables(endpoint, env, ["providers", endpoint.provider]);
     if (section.apiKey) log.addSecrets([section.apiKey]);
-    const chat = await protocols.chatCompletions({ ...section, fetch: platform.fetch, clock });
+    const chat = await protocols.chatCompletions({
+      ...section,
+      fetch: platform.fetch,
+      clock,
+      callTimeoutMs: MODEL_CALL_MS,
+    });
     return { model: chat, name, why, offline: false, ...limits };
   }
 
@@ -174,17 +202,22 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     options: ConverseOptions,
     signal: AbortSignal,
   ): Promise<FinalMessage["outcome"] | undefined> {
-    const [{ createMemoryBus }, { createDispatch }, { createPromptSource }, { createRuntimeContext }] =
-      await Promise.all([
-        import("./bus/memory.ts"),
-        import("./agent/dispatch.ts"),
-        import("./agent/prompt-source.ts"),
-        import("./agent/prompt.ts"),
-      ]);
+    const [
+      { createMemoryBus },
+      { createDispatch },
+      { createPromptSource },
+      { createRuntimeContext },
+      { runBehind },
+    ] = await Promise.all([
+      import("./bus/memory.ts"),
+      import("./agent/dispatch.ts"),
+      import("./agent/prompt-source.ts"),
+      import("./agent/prompt.ts"),
+      import("./channels/delivery.ts"),
+    ]);
     const { workspace } = await paths();
-    const { config: values, warnings } = await config();
-    for (const warning of warnings) log.warn(warning);
-    const { defaults } = values.agents;
+    for (const warning of (await config()).warnings) log.warn(warning);
+    const settings = await agentSettings();
     const bus = createMemoryBus();
     const { runtime, os, arch } = platform;
     const dispatch = createDispatch({
@@ -197,12 +230,12 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       toolbox: await toolbox(),
       model: options.model,
       systemPrompt: createPromptSource({ files, assets, log, facts: { os, arch, runtime, workspace } }),
-      runtimeContext: createRuntimeContext(defaults.timezone ?? platform.timeZone),
-      maxToolIterations: defaults.maxToolIterations,
-      toolHintMaxLength: defaults.toolHintMaxLength,
+      runtimeContext: createRuntimeContext(settings.timezone ?? platform.timeZone),
+      maxToolIterations: settings.maxToolIterations,
+      toolHintMaxLength: settings.toolHintMaxLength,
     });
     const channel = await openChannel(options, bus);
-    return runBehind(channel, bus, dispatch.run, signal);
+    return runBehind({ channel, bus, agent: dispatch.run, signal });
   }
 
   async function openChannel(
@@ -215,7 +248,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     ]);
     if (!Object.hasOwn(channels, name)) throw new UserError(`There is no channel "${name}"`);
     const { channel } = await channels[name as keyof typeof channels]();
-    const never = new AbortController().signal;
     return channel.create(parse(channel.config, settings), {
       emit: async (message) => void (await bus.publishInbound(message, never)),
       files,
@@ -224,36 +256,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       log,
       terminal,
     });
-  }
-
-  /** Source, agent and sink together, until the source is at its end. */
-  async function runBehind(
-    channel: Channel,
-    bus: Bus,
-    agent: (signal: AbortSignal) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<FinalMessage["outcome"] | undefined> {
-    let outcome: FinalMessage["outcome"] | undefined;
-    const agentEnd = new AbortController();
-    const deliveryEnd = new AbortController();
-    const working = agent(AbortSignal.any([signal, agentEnd.signal]));
-    const delivering = (async () => {
-      for await (const { message, done } of bus.outbound(deliveryEnd.signal)) {
-        await channel.send(message, deliveryEnd.signal);
-        if (message.kind === "final") outcome = message.outcome;
-        await done();
-      }
-    })();
-    try {
-      await Promise.race([channel.start(signal), delivering]);
-    } finally {
-      agentEnd.abort();
-      await working;
-      deliveryEnd.abort();
-      await channel.stop();
-    }
-    await delivering;
-    return outcome;
   }
 
   return {
@@ -269,5 +271,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     prepareWorkspace,
     converse,
     flush: log.flush,
+    mask: log.mask,
   };
 }

@@ -1,6 +1,7 @@
 /** The process: arguments to a command, signals to an abort, the outcome to an exit code. */
 
 import packageJson from "../package.json" with { type: "json" };
+import type { Terminal } from "./core/platform.ts";
 
 const { version } = packageJson;
 
@@ -10,8 +11,10 @@ async function main(argv: readonly string[]): Promise<number> {
     import("./cli/run.ts"),
   ]);
   const platform = await createPlatform();
+  // However this process ends, no command that it started goes on without it.
+  process.on("exit", () => platform.processes.endAll());
   const abort = new AbortController();
-  await handleSignals(abort, platform.terminal.stdinIsTty);
+  await handleSignals(abort, platform.terminal);
   const { createApp } = await import("./app.ts");
   const apps: Awaited<ReturnType<typeof createApp>>[] = [];
   const code = await runCli({
@@ -23,15 +26,15 @@ async function main(argv: readonly string[]): Promise<number> {
       apps.push(app);
       return app;
     },
+    mask: (text) => apps.reduce((masked, app) => app.mask(masked), text),
   });
-  platform.processes.endAll();
   for (const app of apps) await app.flush();
   await platform.terminal.flush();
   return code;
 }
 
 /** The first signal asks, the second ends. */
-async function handleSignals(abort: AbortController, isInTerminal: boolean): Promise<void> {
+async function handleSignals(abort: AbortController, { stdinIsTty }: Terminal): Promise<void> {
   const { Stopped } = await import("./core/errors.ts");
   const onSignal = () => {
     if (abort.signal.aborted) process.exit(130);
@@ -41,7 +44,7 @@ async function handleSignals(abort: AbortController, isInTerminal: boolean): Pro
   process.on("SIGTERM", onSignal);
   // A window that closes must not leave commands running. Under nohup, which takes the terminal away from
   // stdin, it is to be survived, and a handler would undo that.
-  if (isInTerminal) process.on("SIGHUP", onSignal);
+  if (stdinIsTty) process.on("SIGHUP", onSignal);
 }
 
 const argv = process.argv.slice(2);

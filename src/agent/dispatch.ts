@@ -1,11 +1,11 @@
-/** Takes messages from the bus and gives each session its own lane; `/stop` acts at once. */
+/** Takes messages from the bus and gives each session its own lane; chat commands act outside the lanes. */
 
 import type { Delivery } from "../core/bus.ts";
 import { Stopped } from "../core/errors.ts";
 import type { TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import { createLanes } from "../lib/lanes.ts";
-import { chatCommand } from "./commands.ts";
+import { chatCommand, type RunCommand } from "./commands.ts";
 import type { AgentDeps } from "./deps.ts";
 import { publishFinal, runTurn } from "./turn.ts";
 
@@ -30,8 +30,15 @@ interface Job {
 export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnded) => void }): Dispatch {
   const { clock, log, onTurnEnded = () => {} } = deps;
   const lanes = createLanes({ limit: MAX_TURNS });
+  /** By session. */
   const jobs = new Map<string, Set<Job>>();
+  const commands = new Set<Promise<void>>();
+  const ending = new AbortController();
   const startedAt = clock.now();
+
+  function ended({ id }: InboundMessage, status: TurnEnded["status"], began: number): void {
+    onTurnEnded({ type: "turn.ended", inboundId: id, status, durationMs: clock.now() - began });
+  }
 
   function startJob(delivery: Delivery<InboundMessage>): void {
     const { message } = delivery;
@@ -57,12 +64,7 @@ export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnd
     const status = signal.aborted ? "stopped" : await runTurn(delivery.message, deps, signal);
     // Whoever stopped it also answers it and marks it done.
     if (status !== "stopped") await delivery.done();
-    onTurnEnded({
-      type: "turn.ended",
-      inboundId: delivery.message.id,
-      status,
-      durationMs: clock.now() - began,
-    });
+    ended(delivery.message, status, began);
     return status;
   }
 
@@ -70,58 +72,51 @@ export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnd
   async function stopJobs(sessionKey: string): Promise<readonly Delivery<InboundMessage>[]> {
     const found = [...(jobs.get(sessionKey) ?? [])];
     for (const { abort } of found) abort.abort(new Stopped("user"));
-    const statuses = await Promise.allSettled(found.map(({ settled }) => settled));
+    const settled = await Promise.allSettled(found.map((job) => job.settled));
     return found
       .filter((_, index) => {
-        const status = statuses[index];
-        return status?.status === "fulfilled" && status.value === "stopped";
+        const result = settled[index];
+        return result?.status === "fulfilled" && result.value === "stopped";
       })
       .map(({ delivery }) => delivery);
   }
 
-  async function runCommand(
-    delivery: Delivery<InboundMessage>,
-    command: NonNullable<ReturnType<typeof chatCommand>>,
-  ): Promise<void> {
+  /** Its one final message also answers the turns it stopped, whether it succeeds or fails. */
+  async function answerCommand(delivery: Delivery<InboundMessage>, command: RunCommand): Promise<void> {
     const { message } = delivery;
     const began = clock.now();
     const taken: Delivery<InboundMessage>[] = [];
-    const content = await command({
+    const reply = await command({
       deps,
       message,
+      signal: ending.signal,
       startedAt,
       active: () => [...jobs.values()].reduce((sum, ofSession) => sum + ofSession.size, 0),
       async stopSession() {
-        taken.push(...(await stopJobs(message.sessionKey)));
-        return taken.length;
+        const stopped = await stopJobs(message.sessionKey);
+        taken.push(...stopped);
+        return stopped.length;
       },
       inLane: (task) => lanes.run(message.sessionKey, task),
-    });
-    const answers = taken.map((stoppedDelivery) => stoppedDelivery.message.id);
-    await publishFinal(message, deps, { outcome: "command", content, answers });
+    }).then(
+      (content) => ({ outcome: "command", content }) as const,
+      (error: unknown) => {
+        log.error("Command failed", { command: message.content, error });
+        return { outcome: "error", content: error instanceof Error ? error.message : String(error) } as const;
+      },
+    );
+    // At shutdown it is left for the next start, like a turn.
+    if (reply.outcome === "error" && ending.signal.aborted) return;
+    await publishFinal(message, deps, { ...reply, answers: taken.map((stopped) => stopped.message.id) });
     for (const finished of [delivery, ...taken]) await finished.done();
-    onTurnEnded({
-      type: "turn.ended",
-      inboundId: message.id,
-      status: "command",
-      durationMs: clock.now() - began,
-    });
+    ended(message, "command", began);
   }
 
-  /** Commands that run beside the lanes. */
-  const commands = new Set<Promise<void>>();
-
-  function startCommand(
-    delivery: Delivery<InboundMessage>,
-    command: NonNullable<ReturnType<typeof chatCommand>>,
-  ) {
-    const running = runCommand(delivery, command)
-      .catch(async (error: unknown) => {
-        log.error("Command failed", { command: delivery.message.content, error });
-        const content = error instanceof Error ? error.message : String(error);
-        await publishFinal(delivery.message, deps, { outcome: "error", content });
-        await delivery.done();
-      })
+  function startCommand(delivery: Delivery<InboundMessage>, command: RunCommand): void {
+    const running = answerCommand(delivery, command)
+      .catch((error: unknown) =>
+        log.error("Command could not be ended", { turn: delivery.message.id, error }),
+      )
       .finally(() => commands.delete(running));
     commands.add(running);
   }
@@ -133,8 +128,9 @@ export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnd
         if (command === undefined) startJob(delivery);
         else startCommand(delivery, command);
       }
-      for (const ofSession of jobs.values())
-        for (const { abort } of ofSession) abort.abort(new Stopped("shutdown"));
+      const reason = new Stopped("shutdown");
+      ending.abort(reason);
+      for (const ofSession of jobs.values()) for (const { abort } of ofSession) abort.abort(reason);
       await lanes.idle();
       await Promise.all(commands);
     },

@@ -16,9 +16,16 @@ import type {
   ToolMessage,
 } from "../core/model.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
-import { ASK_AGAIN_AFTER_BLANK, askForSummary, BLANK_TWICE, outOfRounds, stuck } from "../lib/phrases.ts";
+import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
+import {
+  ASK_AGAIN_AFTER_BLANK,
+  askForSummary,
+  BLANK_TWICE,
+  outOfRounds,
+  stuck,
+  TRY_ANOTHER_WAY,
+} from "../lib/phrases.ts";
 import { oneLine } from "../lib/text.ts";
-import { parseToolArguments } from "../lib/tool-arguments.ts";
 import { callId } from "./call-id.ts";
 
 /** The same call with the same arguments may fail this often before the run ends. */
@@ -63,8 +70,11 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     const results = await runCalls(calls);
     messages.push(message, ...results.map((result) => result.message));
     if (signal.aborted) return { status: "aborted", reason: signal.reason };
-    const hopeless = results.filter(({ ok }) => !ok).find(failures.isOneTooMany);
-    if (hopeless) return ownWords(stuck(hopeless.call.name, oneLine(hopeless.message.content, 300)));
+    const failed = results.filter(({ ok }) => !ok);
+    for (const failure of failed) {
+      const times = failures.count(failure);
+      if (times !== undefined) return ownWords(stuck(failure.call.name, times, reasonOf(failure)));
+    }
   }
   return summarise(messages);
 
@@ -97,8 +107,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
   async function summarise(history: readonly ChatMessage[]): Promise<RunResult> {
     const question = { role: "user", content: askForSummary(input.maxRounds) } as const;
     const reply = await ask(input.maxRounds, [...history, question], "none");
-    if (!reply.ok && signal.aborted) return endedBy(reply, signal);
-    return reply.ok && reply.content.trim() ? answered(reply) : ownWords(outOfRounds(input.maxRounds));
+    if (!reply.ok) return endedBy(reply, signal);
+    return reply.content.trim() ? answered(reply) : ownWords(outOfRounds(input.maxRounds));
   }
 
   /** Neighbouring calls that change nothing run side by side, all others alone, and results keep the order. */
@@ -166,18 +176,18 @@ function endedBy(reply: ChatReply & { ok: false }, signal: AbortSignal): RunResu
     : { status: "failed", error: reply.error };
 }
 
-/**
- * A call as every provider accepts it back: the name of allowed characters and the arguments the text of
- * an object. What was wrong with them is in the result.
- */
+/** A call as every provider accepts it back. What was wrong with it is in its result. */
 function acceptableCall({ id, name, arguments: text }: ToolCall): ToolCall {
-  const parsed = parseToolArguments(text);
-  const acceptable = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
-  return { id, name: acceptable, arguments: parsed.ok ? parsed.text : "{}" };
+  return { id, name: acceptableName(name), arguments: acceptableArguments(text) };
+}
+
+/** What went wrong, for the user: without the words that are meant for the model. */
+function reasonOf({ message }: CallResult): string {
+  return oneLine(message.content.replace(/^Error: /, "").replace(TRY_ANOTHER_WAY, ""), 300);
 }
 
 /** Recognises a model that fails again and again in the same way. */
-function createFailureCount(): { isOneTooMany(failure: CallResult): boolean } {
+function createFailureCount(): { count(failure: CallResult): number | undefined } {
   const counts = new Map<string, number>();
   const increment = (key: string) => {
     const count = (counts.get(key) ?? 0) + 1;
@@ -185,10 +195,12 @@ function createFailureCount(): { isOneTooMany(failure: CallResult): boolean } {
     return count;
   };
   return {
-    isOneTooMany({ call, message }) {
+    /** How often it has failed like this, when that is too often. */
+    count({ call, message }) {
       const sameCall = increment(`call\0${call.name}\0${call.arguments}`);
       const sameError = increment(`error\0${call.name}\0${message.content}`);
-      return sameCall >= SAME_CALL_FAILURES || sameError >= SAME_ERROR_FAILURES;
+      if (sameCall >= SAME_CALL_FAILURES) return sameCall;
+      return sameError >= SAME_ERROR_FAILURES ? sameError : undefined;
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The system prompt, in layers, and the context block that goes in front of the user's text. */
 
 import type { InboundMessage } from "../core/messages.ts";
-import { clip } from "../lib/text.ts";
+import { head } from "../lib/text.ts";
 
 /** A layer that is longer is cut here, so that no file can push the conversation out of the window. */
 const LONGEST_LAYER = 32_000;
@@ -54,7 +54,9 @@ function isSilent({ name, text, template }: PromptFile): boolean {
 
 function layer({ name, text }: PromptFile): string {
   const title = name === "memory/MEMORY.md" ? "# Memory" : `## ${name}`;
-  return `${title}\n\n${clip(text.trim(), LONGEST_LAYER)}`;
+  const whole = text.trim();
+  const cut = whole.length > LONGEST_LAYER ? `\n[Cut: ${name} is longer. Read the rest with read_file.]` : "";
+  return `${title}\n\n${head(whole, LONGEST_LAYER)}${cut}`;
 }
 
 /** The same facts and files always give the same bytes, and no clock is in them, so that providers can cache. */

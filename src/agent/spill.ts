@@ -5,7 +5,9 @@ import type { Clock, FileSystem } from "../core/platform.ts";
 import { join } from "../lib/path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const KEPT_MS = 7 * DAY_MS;
+const SWEEP_EVERY_MS = DAY_MS;
 const LISTED = 10_000;
 
 /** Where the results of one session lie, relative to the workspace. */
@@ -19,20 +21,26 @@ export interface SpillOptions {
   readonly workspace: string;
 }
 
-/** Writes results to `.nanobot/tool-results/<session>/<call>.txt`. Folders unused for 7 days are removed. */
+/** Writes results to `.nanobot/tool-results/<session>/<call>.txt`, and removes those older than 7 days. */
 export function createSpill({ files, clock, workspace }: SpillOptions) {
-  let swept = false;
+  const all = join(workspace, ".nanobot", "tool-results");
+  let sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** Once a process is enough: results are few and small. */
+  async function names(folder: string): Promise<readonly string[]> {
+    if ((await files.stat(folder))?.kind !== "directory") return [];
+    return (await files.list(folder, { limit: LISTED })).entries.map(({ name }) => join(folder, name));
+  }
+
   async function sweep(): Promise<void> {
-    if (swept) return;
-    swept = true;
-    const all = join(workspace, ".nanobot", "tool-results");
-    if ((await files.stat(all)) === undefined) return;
-    for (const { name } of (await files.list(all, { limit: LISTED })).entries) {
-      const folder = join(all, name);
-      const stat = await files.linkStat(folder);
-      if (stat !== undefined && clock.now() - stat.modifiedMs > KEPT_MS) await files.remove(folder);
+    const now = clock.now();
+    if (now - sweptAt < SWEEP_EVERY_MS) return;
+    sweptAt = now;
+    for (const folder of await names(all)) {
+      const results = await names(folder);
+      const stats = await Promise.all(results.map((path) => files.linkStat(path)));
+      const isOld = (index: number) => now - (stats[index]?.modifiedMs ?? now) > KEPT_MS;
+      const old = results.filter((_, index) => isOld(index));
+      for (const path of old.length === results.length ? [folder] : old) await files.remove(path);
     }
   }
 

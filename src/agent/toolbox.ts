@@ -10,7 +10,7 @@ import { toolError } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import { abortable } from "../lib/abort.ts";
 import { nearest } from "../lib/nearest.ts";
-import { TRY_ANOTHER_WAY } from "../lib/phrases.ts";
+import { NOT_RUN, STOPPED_MIDWAY, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
 import { clip, headTail, wellFormed } from "../lib/text.ts";
 import { castToSchema, parseToolArguments } from "../lib/tool-arguments.ts";
 
@@ -66,12 +66,12 @@ export function createToolbox({
   }
 
   async function execute(tool: AnyTool, args: never, run: ToolRun): Promise<ToolResult> {
+    if (run.signal.aborted) return toolError(NOT_RUN);
     const context: ToolContext = { ...run, workspace, ports: ports(run) };
     try {
-      run.signal.throwIfAborted();
       return await abortable(tool.execute(args, context), run.signal);
     } catch (error) {
-      if (run.signal.aborted) return toolError("stopped before it was finished, outcome unknown");
+      if (run.signal.aborted) return toolError(STOPPED_MIDWAY);
       log.debug("Tool threw", { tool: tool.name, error });
       return toolError(describeThrow(error));
     }

@@ -1,6 +1,5 @@
 /** A turn: one message from start to finish. Load the session, build the prompt, run the loop, save, publish. */
 
-import { Stopped } from "../core/errors.ts";
 import type { RunEvent, RunResult, TurnEnded } from "../core/events.ts";
 import {
   type FinalMessage,
@@ -12,6 +11,7 @@ import {
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
 import type { Toolbox } from "../core/toolbox.ts";
+import { never } from "../lib/abort.ts";
 import { estimateTokens } from "../lib/estimate.ts";
 import { INTERRUPTED, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { toolHint } from "../lib/tool-hint.ts";
@@ -29,7 +29,7 @@ export type TurnStatus = Exclude<TurnEnded["status"], "command">;
 
 /**
  * Ends with one durable final message, unless `signal` was aborted: then whoever aborted it answers. The
- * session has every call closed by its result in any case. Never rejects.
+ * session has every call closed by its result in any case. Rejects only when the bus does.
  */
 export async function runTurn(
   message: InboundMessage,
@@ -52,7 +52,12 @@ export async function runTurn(
   }
 }
 
-async function openSession(message: InboundMessage, deps: AgentDeps, signal: AbortSignal): Promise<Session> {
+/** Waits for the session, and says so when another process has it. */
+export async function openSession(
+  message: InboundMessage,
+  deps: AgentDeps,
+  signal: AbortSignal,
+): Promise<Session> {
   const callOff = deps.clock.after(PATIENCE_MS, () => {
     publish(message, deps, { kind: "progress", content: WAITING_FOR_SESSION }).catch((error: unknown) =>
       deps.log.debug("Progress was not shown", { error }),
@@ -98,6 +103,7 @@ async function answer(
       emit: recorder.record,
     },
   );
+  await recorder.endStream();
   return finish(message, session, deps, result, recorder.usage());
 }
 
@@ -136,6 +142,7 @@ async function prompt(session: Session, deps: AgentDeps): Promise<readonly ChatM
   const { contextWindowTokens, maxTokens } = deps.model;
   const fixed = estimateTokens(system) + toolTokens(deps.toolbox);
   const budget = contextWindowTokens - maxTokens - RESERVE_TOKENS - fixed;
+  // As in the original: settings that leave no room at all still get an answer to a short message.
   const window = session.window(budget > 0 ? budget : Math.max(128, Math.floor(contextWindowTokens / 2)));
   return [{ role: "system", content: system }, ...window.map(toChat)];
 }
@@ -178,7 +185,7 @@ function createRecorder(message: InboundMessage, session: Session, deps: AgentDe
         if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
         return;
       case "assistant.calls":
-        // On disk before anything is changed, so that after a crash nothing is done twice unknown.
+        // On disk before anything is changed: after a crash nobody must think that these calls did not run.
         await session.append([toStored(event.message, extra())], { sync: !event.readOnly });
         if (streamed) await show({ kind: "streamEnd", content: "", resuming: true });
         streamed = false;
@@ -193,7 +200,12 @@ function createRecorder(message: InboundMessage, session: Session, deps: AgentDe
     }
   }
 
-  return { record, usage: (): Usage => total };
+  /** Says that no more text comes, if there was some. */
+  async function endStream(): Promise<void> {
+    if (streamed) await show({ kind: "streamEnd", content: "", resuming: false });
+  }
+
+  return { record, endStream, usage: (): Usage => total };
 }
 
 const usageKeys = ["input", "output", "cached", "reasoning"] as const;
@@ -237,9 +249,7 @@ type Shown =
   | { kind: "delta" | "progress" | "toolHint"; content: string; metadata?: OutboundMessage["metadata"] }
   | { kind: "streamEnd"; content: ""; resuming: boolean };
 
-/** Not cut short by an abort: what was shown before it must come out whole. */
-const always = new AbortController().signal;
-
+/** Never cut short: what was shown before a stop must come out whole. */
 async function publish(
   { channel, chatId, id }: InboundMessage,
   deps: AgentDeps,
@@ -248,7 +258,7 @@ async function publish(
   const outboundId = deps.ids.next() as OutboundId;
   await deps.bus.publishOutbound(
     { metadata: {}, ...shown, id: outboundId, channel, chatId, turn: id },
-    always,
+    never,
   );
 }
 
@@ -280,7 +290,7 @@ export async function publishFinal(
       content,
       metadata,
     },
-    always,
+    never,
   );
 }
 
@@ -289,5 +299,5 @@ function timestamp({ clock }: AgentDeps): string {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error && !(error instanceof Stopped) ? error.message : String(error);
+  return error instanceof Error ? error.message : String(error);
 }

@@ -16,19 +16,34 @@ function sizeOf(message: InboundMessage | OutboundMessage): number {
 
 /** Puts each id once; a put that fails leaves its id unknown. Remembers the newest ids. */
 function createOnce(): (id: string, put: () => Promise<void>) => Promise<boolean> {
-  const seen = new Set<string>();
-  return async (id, put) => {
-    if (seen.has(id)) return false;
-    seen.add(id);
-    const [oldest] = seen;
+  /** Settled or not: who comes second must know whether the first got through. */
+  const seen = new Map<string, Promise<boolean>>();
+
+  function begin(id: string, put: () => Promise<void>): Promise<boolean> {
+    const first = put().then(
+      () => true,
+      () => false,
+    );
+    seen.set(id, first);
+    const [oldest] = seen.keys();
     if (seen.size > SEEN && oldest !== undefined) seen.delete(oldest);
-    try {
-      await put();
-      return true;
-    } catch (error) {
-      seen.delete(id);
-      throw error;
+    return first;
+  }
+
+  return async function once(id, put): Promise<boolean> {
+    for (let before = seen.get(id); before !== undefined; before = seen.get(id)) {
+      if (await before) return false;
+      if (seen.get(id) === before) seen.delete(id);
     }
+    const failure: { error?: unknown } = {};
+    const done = await begin(id, () =>
+      put().catch((error: unknown) => {
+        failure.error = error;
+        throw error;
+      }),
+    );
+    if (done) return true;
+    throw failure.error;
   };
 }
 

@@ -3,21 +3,17 @@
 import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import { join } from "../lib/path.ts";
-import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
 
 /** Piped text is one message, so it is bounded like one. */
 const LONGEST_PIPED = 1024 * 1024;
 
-function text(value: string | boolean | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
 /** The message to answer, or `undefined` for a conversation. */
-async function messageFrom({ app, options }: CommandContext): Promise<string | undefined> {
+async function messageFrom({ app, options, signal }: CommandContext): Promise<string | undefined> {
   const { terminal } = app.platform;
-  const given = text(options["message"]);
+  const given = textOption(options, "message");
   if (given !== undefined) return checked(given, "-m");
-  if (!terminal.stdinIsTty) return checked(await terminal.readAll(LONGEST_PIPED), "stdin");
+  if (!terminal.stdinIsTty) return checked(await terminal.readAll(LONGEST_PIPED, signal), "stdin");
   if (terminal.stdoutIsTty && options["json"] !== true) return undefined;
   throw new UserError("A conversation needs a terminal", {
     hint: 'Give the message with -m "…", or pipe it in',
@@ -40,7 +36,7 @@ function noticeFor(model: ModelChoice, isWanted: boolean): string | undefined {
 async function run(context: CommandContext): Promise<ExitCode> {
   const { app, options, signal } = context;
   const message = await messageFrom(context);
-  const wanted = text(options["model"]);
+  const wanted = textOption(options, "model");
   const model = await app.chooseModel({
     ...(wanted === undefined ? {} : { model: wanted }),
     offline: options["offline"] === true,
@@ -54,7 +50,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
       channel: "cli",
       model,
       config: {
-        session: text(options["session"]) ?? "cli:direct",
+        session: textOption(options, "session") ?? "cli:direct",
         markdown: options["no-markdown"] !== true,
         json: options["json"] === true,
         color: !env["NO_COLOR"],

@@ -33,6 +33,12 @@ export interface Command {
   readonly run?: (context: CommandContext) => Promise<ExitCode>;
 }
 
+/** What somebody gave for an option that takes a value. */
+export function textOption(options: CommandContext["options"], name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
 /** Declares a command. */
 export function defineCommand(command: Command): Command {
   return command;

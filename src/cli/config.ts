@@ -4,8 +4,10 @@ import { expandVariables } from "../config/expand.ts";
 import { configJsonSchema } from "../config/json-schema.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { configPaths } from "../config/paths.ts";
+import { checkTimeZone } from "../config/time-zone.ts";
 import type { App } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
+import { safeJson } from "../lib/safe-json.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
 
 export const command = defineCommand({
@@ -22,7 +24,7 @@ export const command = defineCommand({
     },
     schema: {
       about: "Print the JSON Schema of the configuration, for editors",
-      run: async ({ app }) => print(app, JSON.stringify(await configJsonSchema(), undefined, 2)),
+      run: async ({ app }) => print(app, safeJson(await configJsonSchema(), 2)),
     },
   },
 });
@@ -40,10 +42,10 @@ async function check({ app, options }: CommandContext): Promise<ExitCode> {
   if (options["json"] !== true) return checkForPeople(app);
   try {
     const { path, exists, warnings, model } = await inspect(app);
-    return print(app, JSON.stringify({ ok: true, path, exists, model, warnings }));
+    return print(app, safeJson({ ok: true, path, exists, model, warnings }));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    print(app, JSON.stringify({ ok: false, error: error.message, hint: error.hint }));
+    print(app, safeJson({ ok: false, error: error.message, hint: error.hint }));
     return 2;
   }
 }
@@ -62,18 +64,23 @@ async function inspect(app: App): Promise<LoadedConfig & { readonly model: strin
   const { name, why } = await app.chooseModel({});
   return {
     ...loaded,
-    warnings: [...loaded.warnings, ...unsetVariables(loaded, env)],
+    warnings: [...loaded.warnings, ...checkVariables(loaded, env)],
     model: `${name} (${why})`,
   };
 }
 
-/** A variable that is not set here may be set where nanobot runs, so it is a warning. */
-function unsetVariables({ config }: LoadedConfig, env: App["platform"]["env"]): string[] {
+/**
+ * What is wrong with the variables in the settings. One that is not set here may be set where nanobot runs,
+ * so that is a warning.
+ */
+function checkVariables({ config }: LoadedConfig, env: App["platform"]["env"]): string[] {
+  let timezone: string | undefined;
   try {
-    expandVariables(config, env, []);
-    return [];
+    timezone = expandVariables(config, env, []).agents.defaults.timezone;
   } catch (error) {
     if (error instanceof UserError) return [error.message];
     throw error;
   }
+  if (timezone !== undefined) checkTimeZone(timezone);
+  return [];
 }

@@ -17,7 +17,7 @@ import { configPaths } from "../config/paths.ts";
 import { saveConfig } from "../config/save.ts";
 import type { App, VendorInfo } from "../core/app.ts";
 import { Stopped, UserError } from "../core/errors.ts";
-import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
 
 /** Questions to whoever sits at the terminal. Each rejects with `Stopped` when they leave. */
 export interface Prompter {
@@ -72,15 +72,11 @@ export async function onboard(
 }
 
 function answersFrom(options: CommandContext["options"]): Answers {
-  const text = (name: string) => {
-    const value = options[name];
-    return typeof value === "string" ? value : undefined;
-  };
   return {
-    provider: text("provider"),
-    apiKey: text("api-key"),
-    apiBase: text("api-base"),
-    model: text("model"),
+    provider: textOption(options, "provider"),
+    apiKey: textOption(options, "api-key"),
+    apiBase: textOption(options, "api-base"),
+    model: textOption(options, "model"),
   };
 }
 

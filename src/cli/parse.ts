@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import type { GlobalFlags } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import { nearest } from "../lib/nearest.ts";
-import type { Command, CommandContext, OptionSpec } from "./command.ts";
+import { type Command, type CommandContext, type OptionSpec, textOption } from "./command.ts";
 import { aliases, commands } from "./registry.ts";
 
 /** The options that every command takes. */
@@ -79,23 +79,24 @@ export async function parseInvocation(argv: readonly string[]): Promise<Invocati
     rest = rest.slice(1);
   }
   const { values, positionals } = parseOptions([...before, ...rest], command, words);
-  const { config, workspace, verbose, help, ...options } = values;
   return {
     words,
     command,
-    help: help === true,
-    flags: { config: textOf(config), workspace: textOf(workspace), verbose: verbose === true },
+    help: values["help"] === true,
+    flags: {
+      config: textOption(values, "config"),
+      workspace: textOption(values, "workspace"),
+      verbose: values["verbose"] === true,
+    },
     positionals,
-    options,
+    options: Object.fromEntries(
+      Object.entries(values).filter(([option]) => !Object.hasOwn(globalOptions, option)),
+    ),
   };
 }
 
 function subcommandNames(words: readonly string[], known: Readonly<Record<string, Command>>): string[] {
   return Object.keys(known).map((name) => `${words.join(" ")} ${name}`);
-}
-
-function textOf(value: string | boolean | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 function parseOptions(args: readonly string[], command: Command | undefined, words: readonly string[]) {

@@ -14,10 +14,12 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Called only when a command runs. */
   readonly createApp: (flags: GlobalFlags) => Promise<App>;
+  /** Takes known secrets out of what is printed. */
+  readonly mask: (text: string) => string;
 }
 
 /** Never rejects. Results go to stdout, everything else to stderr. */
-export async function runCli({ argv, terminal, signal, createApp }: RunOptions): Promise<ExitCode> {
+export async function runCli({ argv, terminal, signal, createApp, mask }: RunOptions): Promise<ExitCode> {
   try {
     const { words, command, flags, positionals, options, ...invocation } = await parseInvocation(argv);
     const wantsHelp = invocation.help || argv.length === 0;
@@ -32,17 +34,17 @@ export async function runCli({ argv, terminal, signal, createApp }: RunOptions):
     return signal.aborted ? 130 : code;
   } catch (error) {
     if (signal.aborted && error === signal.reason) return 130;
-    return report(error, terminal);
+    return report(error, (text) => terminal.err(stripControls(mask(text))));
   }
 }
 
-function report(error: unknown, terminal: Terminal): ExitCode {
+function report(error: unknown, print: (text: string) => void): ExitCode {
   if (error instanceof UserError) {
     const hint = error.hint === undefined ? "" : `\n${error.hint}`;
-    terminal.err(stripControls(`nanobot: ${error.message}${hint}\n`));
+    print(`nanobot: ${error.message}${hint}\n`);
     return 2;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(stripControls(`nanobot: this is a bug, please report it\n${text}\n`));
+  print(`nanobot: this is a bug, please report it\n${text}\n`);
   return 1;
 }

@@ -3,6 +3,7 @@
 import { UserError } from "../core/errors.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { nearest } from "../lib/nearest.ts";
+import { safeJson } from "../lib/safe-json.ts";
 import { stripControls } from "../lib/text.ts";
 import { toolHint } from "../lib/tool-hint.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
@@ -13,7 +14,7 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   const { terminal } = app.platform;
   const sessions = await (await app.sessions()).list();
   if (options["json"] === true) {
-    terminal.out(`${JSON.stringify(sessions, undefined, 2)}\n`);
+    terminal.out(`${safeJson(sessions, 2)}\n`);
     return 0;
   }
   if (sessions.length === 0) terminal.err("There are no sessions yet.\n");
@@ -24,14 +25,11 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   return 0;
 }
 
-async function known({ app, positionals }: CommandContext): Promise<string> {
+async function requireSession({ app, positionals }: CommandContext): Promise<string> {
   const [key = ""] = positionals;
   const store = await app.sessions();
   if (await store.exists(key)) return key;
-  const suggestion = nearest(
-    key,
-    (await store.list()).map((session) => session.key),
-  );
+  const suggestion = nearest(key, await store.keys());
   throw new UserError(`There is no session "${key}"`, {
     hint:
       suggestion === undefined
@@ -50,15 +48,15 @@ function* describe(line: StoredMessage): Generator<string> {
 
 async function show(context: CommandContext): Promise<ExitCode> {
   const { terminal } = context.app.platform;
-  const key = await known(context);
+  const key = await requireSession(context);
   const store = await context.app.sessions();
   if (context.options["json"] === true) {
     const messages: StoredMessage[] = [];
-    for await (const line of store.read(key)) messages.push(line);
-    terminal.out(`${JSON.stringify({ key, path: await store.path(key), messages }, undefined, 2)}\n`);
+    for await (const line of store.read(key, context.signal)) messages.push(line);
+    terminal.out(`${safeJson({ key, path: await store.path(key), messages }, 2)}\n`);
     return 0;
   }
-  for await (const line of store.read(key)) {
+  for await (const line of store.read(key, context.signal)) {
     for (const part of describe(line)) terminal.out(`${stripControls(part)}\n`);
   }
   return 0;
@@ -68,7 +66,7 @@ async function path({ app, positionals, options }: CommandContext): Promise<Exit
   const [key = ""] = positionals;
   const store = await app.sessions();
   const found = { key, path: await store.path(key), exists: await store.exists(key) };
-  app.platform.terminal.out(options["json"] === true ? `${JSON.stringify(found)}\n` : `${found.path}\n`);
+  app.platform.terminal.out(options["json"] === true ? `${safeJson(found)}\n` : `${found.path}\n`);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 /** `nanobot status`: where things are, which model answers and why. */
 
 import { UserError } from "../core/errors.ts";
+import { safeJson } from "../lib/safe-json.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
 
 async function modelStatus({ app }: CommandContext) {
@@ -24,11 +25,11 @@ async function run(context: CommandContext): Promise<ExitCode> {
     config: { path: configFile, exists: (await files.stat(configFile)) !== undefined },
     workspace: { path: workspace, exists: (await files.stat(workspace)) !== undefined },
     model,
-    sessions: (await (await app.sessions()).list()).length,
+    sessions: (await (await app.sessions()).keys()).length,
     tools: (await app.toolbox()).definitions.map(({ name }) => name),
   };
   if (options["json"] === true) {
-    terminal.out(`${JSON.stringify(status, undefined, 2)}\n`);
+    terminal.out(`${safeJson(status, 2)}\n`);
     return model.ready ? 0 : 1;
   }
   const mark = (there: boolean) => (there ? "✓" : "✗ not there yet");

@@ -1,5 +1,6 @@
 /** `nanobot tools`: the agent's tools by hand, through the same wrapper as in a turn. */
 
+import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
 
@@ -7,7 +8,7 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   const { terminal } = app.platform;
   const { definitions } = await app.toolbox();
   if (options["json"] === true) {
-    terminal.out(`${JSON.stringify(definitions, undefined, 2)}\n`);
+    terminal.out(`${safeJson(definitions, 2)}\n`);
     return 0;
   }
   const width = Math.max(0, ...definitions.map(({ name }) => name.length));
@@ -26,7 +27,7 @@ async function call({ app, positionals, options, signal }: CommandContext): Prom
     { sessionKey: "cli:tools", origin: "chat", signal },
   );
   const { terminal } = app.platform;
-  if (options["json"] === true) terminal.out(`${JSON.stringify({ tool: name, ...result })}\n`);
+  if (options["json"] === true) terminal.out(`${safeJson({ tool: name, ...result })}\n`);
   else terminal.out(`${terminal.stdoutIsTty ? stripControls(result.text) : result.text}\n`);
   return result.ok ? 0 : 1;
 }

@@ -1,6 +1,9 @@
 /** What a schema cannot say: settings that contradict each other, and settings without effect so far. */
 
-import type { Config } from "./schema.ts";
+import * as v from "valibot";
+import { isObject } from "../lib/is-object.ts";
+import { showPath } from "./keys.ts";
+import { type Config, configSchema } from "./schema.ts";
 import type { Path } from "./shape.ts";
 
 export interface Problem {
@@ -9,65 +12,129 @@ export interface Problem {
   readonly text: string;
 }
 
-/** The original's keys that are read and do nothing yet. Who builds one takes its line away. */
-const unsupported: readonly Path[] = [
-  ["agents", "defaults", "modelPreset"],
-  ["agents", "defaults", "contextBlockLimit"],
-  ["agents", "defaults", "fallbackModels"],
-  ["agents", "defaults", "providerRetryMode"],
-  ["agents", "defaults", "unifiedSession"],
-  ["agents", "defaults", "dream"],
-  ["api"],
-  ["tools", "cliApps"],
-  ["tools", "exec", "allowPatterns"],
-  ["tools", "exec", "denyPatterns"],
-  ["tools", "exec", "sandbox"],
-  ["tools", "imageGeneration"],
-  ["tools", "mcpServers"],
-  ["tools", "my"],
-  ["tools", "web"],
-  ["transcription"],
+/** The original's settings that are read and do nothing yet. Who builds one takes its line away. */
+export const unsupported: readonly string[] = [
+  "agents.defaults.botIcon",
+  "agents.defaults.botName",
+  "agents.defaults.consolidationRatio",
+  "agents.defaults.contextBlockLimit",
+  "agents.defaults.disabledSkills",
+  "agents.defaults.dream",
+  "agents.defaults.failOnToolError",
+  "agents.defaults.fallbackModels",
+  "agents.defaults.idleCompactAfterMinutes",
+  "agents.defaults.idleCompactCheckIntervalSeconds",
+  "agents.defaults.maxConcurrentSubagents",
+  "agents.defaults.providerRetryMode",
+  "agents.defaults.unifiedSession",
+  "api",
+  "channels.sendMaxRetries",
+  "channels.sendProgress",
+  "channels.sendToolHints",
+  "channels.showReasoning",
+  "gateway",
+  "providers.*.apiType",
+  "providers.*.displayName",
+  "providers.*.profile",
+  "providers.*.proxy",
+  "providers.*.region",
+  "providers.*.thinkingStyle",
+  "tools.cliApps",
+  "tools.exec.allowPatterns",
+  "tools.exec.denyPatterns",
+  "tools.exec.sandbox",
+  "tools.exec.sandboxRoBinds",
+  "tools.exec.sandboxRwBinds",
+  "tools.imageGeneration",
+  "tools.maxSessionMessagesPerMinute",
+  "tools.mcpServers",
+  "tools.my",
+  "tools.ssrfWhitelist",
+  "tools.web",
+  "transcription",
 ];
 
-/** A warning for each unsupported part that somebody set to something else than its default. */
-export function unsupportedWarnings(config: Config, defaults: Config): string[] {
-  return unsupported
-    .filter((path) => JSON.stringify(valueAt(config, path)) !== JSON.stringify(valueAt(defaults, path)))
-    .map((path) => `${path.join(".")} is not supported yet and has no effect`);
+/** Settings that are only there so that the original's files are understood. */
+export const kept: readonly string[] = [
+  "agents.defaults.timezoneMode",
+  "channels.extractDocumentText",
+  "channels.transcriptionLanguage",
+  "channels.transcriptionProvider",
+  "tools.webuiAllowLocalServiceAccess",
+  "tools.webuiAllowRemotePackageInstall",
+];
+
+/** Values beside the default that ask for what is done anyway. */
+const satisfied: Readonly<Record<string, string>> = {
+  "agents.defaults.timezoneMode": "manual",
+  "providers.*.apiType": "chat_completions",
+};
+
+/** A warning for each setting without effect that somebody set to something else than its default. */
+export function unsupportedWarnings(config: Config): string[] {
+  const names = Object.keys(config.providers);
+  const defaults = v.parse(configSchema, { providers: Object.fromEntries(names.map((name) => [name, {}])) });
+  const changed = (pattern: string) =>
+    placesOf(pattern, names).filter((path) => {
+      const value = valueAt(config, path);
+      const isSatisfied = value !== undefined && value === satisfied[pattern];
+      return !isSatisfied && JSON.stringify(value) !== JSON.stringify(valueAt(defaults, path));
+    });
+  const enabledChannels = Object.entries(config.channels)
+    .filter(([, block]) => isObject(block) && block["enabled"] === true)
+    .map(([name]): Path => ["channels", name]);
+  return [
+    ...[...unsupported.flatMap(changed), ...enabledChannels].map(
+      (path) => `${showPath(path)} is not supported yet and has no effect`,
+    ),
+    ...kept.flatMap(changed).map((path) => `${showPath(path)} has no effect`),
+  ];
+}
+
+function placesOf(pattern: string, providers: readonly string[]): readonly Path[] {
+  const keys = pattern.split(".");
+  if (!keys.includes("*")) return [keys];
+  return providers.map((name) => keys.map((key) => (key === "*" ? name : key)));
 }
 
 function valueAt(value: unknown, path: Path): unknown {
   let part = value;
-  for (const key of path)
-    part = typeof part === "object" && part !== null ? Reflect.get(part, key) : undefined;
+  for (const key of path) part = isObject(part) ? part[key] : undefined;
   return part;
 }
 
-/** The first setting that another one contradicts. */
-export function findContradiction(config: Config): Problem | undefined {
-  const { agents, modelPresets, api } = config;
-  const hasPreset = (name: string) => Object.hasOwn(modelPresets, name);
-  if (hasPreset("default")) {
+const NO_PRESET = "there is no preset of this name in modelPresets";
+
+/** The first setting that another one contradicts, so that nobody could say what is meant. */
+export function findContradiction({ agents, modelPresets }: Config): Problem | undefined {
+  if (Object.hasOwn(modelPresets, "default")) {
     return {
       path: ["modelPresets", "default"],
       text: "this name stands for agents.defaults; choose another",
     };
   }
-  const missing = "there is no preset of this name in modelPresets";
-  const { modelPreset, fallbackModels, dream } = agents.defaults;
-  if (modelPreset !== undefined && modelPreset !== "default" && !hasPreset(modelPreset)) {
-    return { path: ["agents", "defaults", "modelPreset"], text: missing };
+  const { modelPreset } = agents.defaults;
+  if (modelPreset !== undefined && modelPreset !== "default" && !Object.hasOwn(modelPresets, modelPreset)) {
+    return { path: ["agents", "defaults", "modelPreset"], text: NO_PRESET };
   }
-  const badFallback = fallbackModels.findIndex((model) => typeof model === "string" && !hasPreset(model));
-  if (badFallback !== -1) {
-    return { path: ["agents", "defaults", "fallbackModels", badFallback], text: missing };
-  }
+  return undefined;
+}
+
+/** Contradictions in parts that are not supported yet: they stop nobody from starting with a foreign configuration. */
+export function contradictionWarnings({ agents, modelPresets, api }: Config): string[] {
+  const hasPreset = (name: string) => Object.hasOwn(modelPresets, name);
+  const { fallbackModels, dream } = agents.defaults;
+  const problems: Problem[] = fallbackModels.flatMap((model, index) =>
+    typeof model === "string" && !hasPreset(model)
+      ? [{ path: ["agents", "defaults", "fallbackModels", index], text: NO_PRESET }]
+      : [],
+  );
   if (dream.modelOverride !== undefined && !hasPreset(dream.modelOverride)) {
-    return { path: ["agents", "defaults", "dream", "modelOverride"], text: missing };
+    problems.push({ path: ["agents", "defaults", "dream", "modelOverride"], text: NO_PRESET });
   }
   const isOpen = api.host === "0.0.0.0" || api.host === "::";
   if (isOpen && api.apiKey === "") {
-    return { path: ["api", "host"], text: "an API that everybody can reach needs api.apiKey" };
+    problems.push({ path: ["api", "host"], text: "an API that everybody can reach needs api.apiKey" });
   }
-  return undefined;
+  return problems.map(({ path, text }) => `${showPath(path)}: ${text}`);
 }

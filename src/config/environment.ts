@@ -2,11 +2,13 @@
 
 import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
+import { isObject } from "../lib/is-object.ts";
 import { nearest } from "../lib/nearest.ts";
+import { findSameName } from "../lib/same-name.ts";
 import { explainIssue, type Issue } from "./issues.ts";
 import { findStructureProblem } from "./json-text.ts";
-import { isForbidden, sameName, showPath, toCamel } from "./keys.ts";
-import { type AnySchema, isObject, shapeOf } from "./shape.ts";
+import { isForbidden, showPath, toCamel } from "./keys.ts";
+import { type AnySchema, shapeOf } from "./shape.ts";
 import { translate } from "./translate.ts";
 
 const PREFIX = "NANOBOT_";
@@ -72,13 +74,13 @@ function stepInto(
   if (name === "" || isForbidden(name)) return "a part of its name is missing";
   const shape = schema && shapeOf(schema);
   if (shape?.kind === "object") {
-    const known = sameName(name, shape.entries.keys());
+    const known = findSameName(name, shape.entries.keys());
     if (known !== undefined) return { key: known, schema: shape.entries.get(known) };
     const isOpen = shape.rest !== undefined || shape.loose;
     if (!isOpen) return unknownWord(word, shape.entries.keys());
   }
   // The names of providers, channels and presets are the user's own: first those that are there.
-  const existing = sameName(name, Object.keys(there));
+  const existing = findSameName(name, Object.keys(there));
   if (shape?.kind === "record") return { key: existing ?? name, schema: shape.value };
   if (shape?.kind === "object" && shape.rest) return { key: existing ?? name, schema: shape.rest };
   if (shape === undefined || shape.kind === "object")

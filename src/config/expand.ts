@@ -1,9 +1,10 @@
 /** `${NAME}` in settings, replaced from the environment where a section is used and never in the file. */
 
 import { UserError } from "../core/errors.ts";
+import { isObject } from "../lib/is-object.ts";
 import type { Environment } from "./environment.ts";
 import { showPath } from "./keys.ts";
-import { isObject, type Path } from "./shape.ts";
+import type { Path } from "./shape.ts";
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 

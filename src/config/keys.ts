@@ -1,4 +1,4 @@
-/** Names of keys: their spellings, and which may be shown. */
+/** Names of keys: which spelling is the schema's, and which may be shown. */
 
 import type { Path } from "./shape.ts";
 
@@ -11,22 +11,6 @@ export function isForbidden(key: string): boolean {
 
 export function toCamel(key: string): string {
   return key.replace(/(?<=[A-Za-z0-9])_+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** Without case and separators: what the spellings of a name have in common. */
-function canonical(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-}
-
-/** The name among `names` that is another spelling of `name`, which itself comes first. */
-export function sameName(name: string, names: Iterable<string>): string | undefined {
-  const wanted = canonical(name);
-  let other: string | undefined;
-  for (const candidate of names) {
-    if (candidate === name) return candidate;
-    if (canonical(candidate) === wanted) other ??= candidate;
-  }
-  return other;
 }
 
 /** A key as it may be printed. Whoever mixes up keys and values must not find a secret in the log. */

@@ -1,15 +1,16 @@
-/** The configuration as it holds: defaults, then the file, then the environment, then flags. */
+/** The configuration as it holds: defaults, then the file, then the environment. */
 
 import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
-import { findContradiction, type Problem, unsupportedWarnings } from "./checks.ts";
-import { applyEnvironment, type Environment, merged } from "./environment.ts";
+import { isObject } from "../lib/is-object.ts";
+import { contradictionWarnings, findContradiction, type Problem, unsupportedWarnings } from "./checks.ts";
+import { applyEnvironment, type Environment } from "./environment.ts";
 import { explainIssue } from "./issues.ts";
 import { configError, lineOf, parseConfigText, readConfigText } from "./json-text.ts";
 import { showPath } from "./keys.ts";
 import { type Config, configSchema } from "./schema.ts";
-import { found, isObject, type Path } from "./shape.ts";
+import { found, type Path } from "./shape.ts";
 import { type Translation, translate } from "./translate.ts";
 
 /** A value of any kind by key, as parsed. */
@@ -32,8 +33,6 @@ export interface LoadOptions {
   readonly env: Environment;
   /** For a file that somebody named: that it is missing is then an error and not a beginning. */
   readonly mustExist?: boolean;
-  /** Settings from the command line, in the schema's keys. They win over everything. */
-  readonly flags?: RawConfig;
 }
 
 /** Throws a `UserError` with file, line and key for whatever is not fully understood; never falls back to defaults. */
@@ -42,13 +41,12 @@ export async function loadConfig({
   path,
   env,
   mustExist = false,
-  flags = {},
 }: LoadOptions): Promise<LoadedConfig> {
   const text = await readConfigText(files, path);
   if (text === undefined && mustExist) throw configError(path, undefined, "there is no such file");
   const file = await parseConfig(text ?? "{}", path);
   const { values, warnings } = applyEnvironment(configSchema, file.values, env);
-  const config = parseFlags(merged(values, flags));
+  const config = parseWhole(values);
   const problem = findContradiction(config);
   if (problem) throw await contradictionError(text ?? "", path, file.translation, problem);
   return {
@@ -57,7 +55,8 @@ export async function loadConfig({
     warnings: [
       ...file.translation.warnings.map((warning) => `${warning} (in ${path})`),
       ...warnings,
-      ...unsupportedWarnings(config, v.parse(configSchema, {})),
+      ...unsupportedWarnings(config),
+      ...contradictionWarnings(config),
     ],
     path,
     exists: text !== undefined,
@@ -89,7 +88,7 @@ async function problemAt(text: string, path: string, source: Path, problem: stri
   return configError(path, await lineOf(text, source), `${showPath(source)}: ${problem}`, hint);
 }
 
-/** It may have come from the environment or a flag, where there are no lines. */
+/** It may have come from the environment, where there are no lines. */
 async function contradictionError(text: string, path: string, translation: Translation, problem: Problem) {
   return translation.has(problem.path)
     ? problemAt(text, path, translation.source(problem.path), problem.text)
@@ -115,10 +114,10 @@ async function issuesError(
   return problemAt(text, path, source, first?.text ?? "it does not fit", hint);
 }
 
-function parseFlags(values: unknown): Config {
+/** File and variables were checked one by one; a block that a variable began can still lack a key. */
+function parseWhole(values: unknown): Config {
   const { output, issues, success } = v.safeParse(configSchema, values);
   if (success) return output;
-  // The file and the environment were checked before, so what is wrong came from the command line.
   const { path, text } = explainIssue(configSchema, issues[0]);
-  throw new UserError(`Read flags: ${showPath(path)}: ${text}`);
+  throw new UserError(`Read settings: ${showPath(path)}: ${text}`);
 }

@@ -3,8 +3,9 @@
 import type { VendorInfo } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import { nearest } from "../lib/nearest.ts";
+import { findSameName, isSameName } from "../lib/same-name.ts";
 import type { Environment } from "./environment.ts";
-import { sameName, shown } from "./keys.ts";
+import { shown } from "./keys.ts";
 import type { RawConfig } from "./load.ts";
 import type { Config } from "./schema.ts";
 
@@ -73,7 +74,8 @@ export function checkAnswers(answers: Answers, { vendors, config }: SetupFacts):
   const name = answers.provider?.trim();
   if (name === undefined || name === CUSTOM || answers.apiBase !== undefined) return;
   const isKnown =
-    vendorNamed(name, vendors) !== undefined || sameName(name, Object.keys(config.providers)) !== undefined;
+    vendorNamed(name, vendors) !== undefined ||
+    findSameName(name, Object.keys(config.providers)) !== undefined;
   if (!isKnown) throw unknownProvider(name, vendors);
 }
 
@@ -120,14 +122,14 @@ function findProvider(
   { vendors, config }: SetupFacts,
 ): Provider {
   const vendor = vendorNamed(wanted, vendors);
-  const blockName = sameName(vendor?.name ?? wanted, Object.keys(config.providers));
+  const blockName = findSameName(vendor?.name ?? wanted, Object.keys(config.providers));
   const block = blockName === undefined ? undefined : config.providers[blockName];
   const name = vendor?.name ?? blockName ?? wanted;
   if (!(apiBase ?? block?.apiBase ?? vendor?.baseUrl)) {
     throw new UserError(`Set up ${shown(name)}: its address is not known`, { hint: "Add --api-base URL" });
   }
   const { defaults } = config.agents;
-  const isCurrent = sameName(name, [defaults.provider]) !== undefined;
+  const isCurrent = isSameName(name, defaults.provider);
   return {
     name,
     blockName: blockName ?? name,
@@ -139,7 +141,7 @@ function findProvider(
 
 /** The row of a provider that is known by itself. */
 export function vendorNamed(name: string, vendors: readonly VendorInfo[]): VendorInfo | undefined {
-  const known = sameName(
+  const known = findSameName(
     name,
     vendors.map((vendor) => vendor.name),
   );

@@ -3,11 +3,11 @@
 import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { isObject } from "../lib/is-object.ts";
 import { dirname } from "../lib/path.ts";
 import { readConfigText } from "./json-text.ts";
 import { isForbidden, toCamel } from "./keys.ts";
 import { parseConfig, type RawConfig } from "./load.ts";
-import { isObject } from "./shape.ts";
 
 export interface SaveOptions {
   readonly files: FileSystem;

@@ -20,16 +20,9 @@ import {
   whole,
 } from "./schema-entry.ts";
 import { tools } from "./schema-tools.ts";
+import { isTimeZone, TIME_ZONE } from "./time-zone.ts";
 
-const timeZone = shaped("the name of a time zone, as in Europe/Berlin", (value) => {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: value });
-    return true;
-  } catch {
-    // A RangeError is how Intl says that it does not know the zone.
-    return false;
-  }
-});
+const timeZone = shaped(TIME_ZONE, isTimeZone);
 
 const provider = setting("The provider of the model, or auto to find it by the model's name", text, "auto");
 const maxTokens = setting("The most tokens one reply may have", whole(1), 8192);
@@ -57,7 +50,7 @@ const dream = v.object({
 });
 
 const agentDefaults = v.object({
-  workspace: option("The folder of the agent's files; without it `workspace` beside this file", text),
+  workspace: option("The folder of the agent's files; without it `workspace` below NANOBOT_HOME", text),
   modelPreset: option("The preset of modelPresets to use; wins over model and provider", text),
   model: option("The model to talk to, as its provider knows it", text),
   provider,

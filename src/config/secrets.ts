@@ -1,12 +1,9 @@
 /** Which values must never be shown: those of keys and variables that are named like secrets. */
 
+import { isObject } from "../lib/is-object.ts";
+import { SHORTEST_SECRET } from "../lib/mask.ts";
 import type { Environment } from "./environment.ts";
 import { variablesIn } from "./expand.ts";
-import { isObject } from "./shape.ts";
-
-/** Shorter ones are ordinary words, and hiding them would garble every line. */
-const SHORTEST_CONFIGURED = 4;
-const SHORTEST_VARIABLE = 8;
 
 const secretWords = new Set([
   "authorization",
@@ -34,22 +31,25 @@ function looksSecretVariable(name: string): boolean {
   return /KEY|TOKEN|SECRET|PASSWORD/i.test(name);
 }
 
-/** `raw` is a configuration as written: also what no schema knows can be a secret. */
-export function secretsOf(raw: unknown, env: Environment): string[] {
+/**
+ * `values` are the configuration as written, where also what no schema knows can be a secret, and as it
+ * holds, with what came from the environment.
+ */
+export function secretsOf(values: readonly unknown[], env: Environment): string[] {
   const secrets = new Set<string>();
-  for (const value of configured(raw, false)) {
+  for (const value of configured(values, false)) {
     const names = variablesIn(value);
-    for (const name of names) addLong(secrets, env[name], SHORTEST_CONFIGURED);
-    if (names.length === 0) addLong(secrets, value, SHORTEST_CONFIGURED);
+    for (const name of names) addLong(secrets, env[name]);
+    if (names.length === 0) addLong(secrets, value);
   }
   for (const [name, value] of Object.entries(env)) {
-    if (looksSecretVariable(name)) addLong(secrets, value, SHORTEST_VARIABLE);
+    if (looksSecretVariable(name)) addLong(secrets, value);
   }
   return [...secrets];
 }
 
-function addLong(secrets: Set<string>, value: string | undefined, shortest: number): void {
-  if (value !== undefined && value.length >= shortest) secrets.add(value);
+function addLong(secrets: Set<string>, value: string | undefined): void {
+  if (value !== undefined && value.length >= SHORTEST_SECRET) secrets.add(value);
 }
 
 /** Every string below a key that looks secret, and the password of every address. */

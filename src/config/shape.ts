@@ -1,6 +1,7 @@
 /** The configuration schema seen as a tree, for translating keys and for explaining what was expected. */
 
 import type * as v from "valibot";
+import { isObject } from "../lib/is-object.ts";
 
 export type AnySchema = v.GenericSchema;
 export type Path = readonly (string | number)[];
@@ -20,10 +21,6 @@ export type Shape =
 
 function isSchema(value: unknown): value is AnySchema {
   return isObject(value) && value["kind"] === "schema";
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether the key may be left out: it has a default, or can do without. */

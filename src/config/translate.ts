@@ -1,8 +1,9 @@
 /** From the keys as somebody wrote them to the schema's: both spellings, old names, and what is unknown. */
 
+import { isObject } from "../lib/is-object.ts";
 import { nearest } from "../lib/nearest.ts";
 import { isForbidden, shown, showPath, toCamel } from "./keys.ts";
-import { type AnySchema, isObject, isOptional, optionFor, type Path, type Shape, shapeOf } from "./shape.ts";
+import { type AnySchema, isOptional, optionFor, type Path, type Shape, shapeOf } from "./shape.ts";
 
 /** Keys that moved, by where they were. A value under the new key wins. */
 const moves: ReadonlyMap<string, Path> = new Map([

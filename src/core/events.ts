@@ -29,7 +29,7 @@ export type RunEvent =
 
 export type Emit = (event: RunEvent) => void | Promise<void>;
 
-/** How a run ended. `partial` failures were shown as far as they came and are not stored. */
+/** How a run ended. The text of a run that failed was shown as far as it came, and is not stored. */
 export type RunResult =
   | { readonly status: "answered"; readonly message: AssistantMessage }
   | { readonly status: "failed"; readonly error: ModelError }

@@ -121,7 +121,8 @@ export interface ProcessResult {
 
 /**
  * Runs programs, each in a process group of its own, stdin closed. When `run` settles, however it ended,
- * the whole group is gone. Rejects only when the program could not be started.
+ * the whole group has been killed; a process that left the group is beyond reach. Rejects only when the
+ * program could not be started.
  */
 export interface Processes {
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>;
@@ -146,8 +147,8 @@ export interface Terminal {
   readonly columns: number;
   out(text: string): void;
   err(text: string): void;
-  /** All of stdin as text, at most `maxBytes`; rejects with a `UserError` beyond. */
-  readAll(maxBytes: number): Promise<string>;
+  /** All of stdin as text, at most `maxBytes`; rejects with a `UserError` beyond, and with the signal's reason. */
+  readAll(maxBytes: number, signal: AbortSignal): Promise<string>;
   /** Raw key presses until `signal` aborts or stdin ends; the terminal is put back as it was. A paste is one key named `paste`. */
   keys(signal: AbortSignal): AsyncIterable<Key>;
   /** Markdown for the eye, or plain text where there is no renderer. Control sequences in `text` are removed. */

@@ -46,8 +46,8 @@ export interface Session {
   /** Whether a user line with this inbound id is among `messages`. */
   has(id: InboundId): boolean;
   /**
-   * Adds lines. Resolves when they are written; with `sync`, when they are on disk. Rejects when they
-   * could not be written, and then none of them counts as added.
+   * Adds lines. Resolves when they are written; with `sync`, when they are on disk. Rejects when that
+   * failed: then nobody knows what of them is on disk, and the next `open` looks.
    */
   append(messages: readonly StoredMessage[], options: { sync: boolean }): Promise<void>;
   /** Moves the file to the archive; the session goes on empty. Resolves to the archive's path, if there was a file. */
@@ -76,7 +76,9 @@ export interface SessionStore {
   path(key: string): Promise<string>;
   exists(key: string): Promise<boolean>;
   /** Every stored line, oldest first, damaged ones left out, without the lock. */
-  read(key: string): AsyncIterable<StoredMessage>;
+  read(key: string, signal: AbortSignal): AsyncIterable<StoredMessage>;
   /** Newest first. */
   list(): Promise<readonly SessionSummary[]>;
+  /** In no order, and cheaper than `list`. */
+  keys(): Promise<readonly string[]>;
 }

@@ -4,7 +4,7 @@ import type { Origin } from "./messages.ts";
 import type { ToolCall, ToolDefinition } from "./model.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** On whose behalf a call runs. `turn` and `signal` are those of the turn. */
+/** On whose behalf a call runs. `signal` is that of the turn. */
 export interface ToolRun {
   readonly sessionKey: string;
   readonly origin: Origin;
@@ -19,5 +19,5 @@ export interface Toolbox {
   /** In a stable order. */
   readonly definitions: readonly ToolDefinition[];
   isReadOnly(name: string): boolean;
-  run(call: ToolCall, run: ToolRun): Promise<ToolResult>;
+  run(call: ToolCall, behalf: ToolRun): Promise<ToolResult>;
 }

@@ -1,8 +1,8 @@
 /** The abort idiom, written once. */
 
 /**
- * Settles like `promise`, or rejects with the signal's reason if that comes first. The work behind the
- * promise goes on: use it for waiting, and pass the signal to the work as well.
+ * Waits for `promise`, and stops waiting when `signal` aborts: then it rejects with the signal's reason.
+ * The promise's own work is not stopped by that, so give it the signal too where it takes one.
  */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
@@ -16,3 +16,6 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
+
+/** For what must not be cut short: a signal that never aborts. */
+export const never: AbortSignal = new AbortController().signal;

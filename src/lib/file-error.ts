@@ -1,6 +1,7 @@
 /** What the system's refusals mean, in words for whoever named the path. */
 
 import { UserError } from "../core/errors.ts";
+import { errorCode } from "./error-code.ts";
 import { head } from "./text.ts";
 
 const reasons: Readonly<Record<string, string>> = {
@@ -27,9 +28,9 @@ export function quote(value: string): string {
 
 /** A `UserError` for what the system refuses; any other error comes back as it was. */
 function fileError(error: unknown, doing: string, path: string): unknown {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return error;
-  if (!Object.hasOwn(reasons, error.code)) return error;
-  return new UserError(`Cannot ${doing} ${quote(path)}: ${reasons[error.code]}`, { cause: error });
+  const code = errorCode(error);
+  if (code === undefined || !Object.hasOwn(reasons, code)) return error;
+  return new UserError(`Cannot ${doing} ${quote(path)}: ${reasons[code]}`, { cause: error });
 }
 
 /** Runs `work`; what the system refuses in it becomes a `UserError`. */

@@ -2,12 +2,13 @@
 
 import { Buffer } from "node:buffer";
 
-/** Shorter values are ordinary words more often than secrets. */
-const SHORTEST = 8;
+/** Shorter values are ordinary words more often than secrets, and hiding them would garble every line. */
+export const SHORTEST_SECRET = 8;
 
 /**
- * What of the base64 of any text around `secret` is decided by the secret alone: one form for each of the
- * three ways it can lie on the three-byte grid.
+ * How `secret` looks inside a longer text that was encoded as base64. Three bytes become four characters,
+ * so it depends on whether the secret begins at the first, second or third byte of such a group. Left out
+ * are the characters at both ends that also hold bits of what stands beside the secret.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret, "utf8");
@@ -41,7 +42,7 @@ function escapeForRegExp(text: string): string {
 export function secretPattern(secrets: Iterable<string>): RegExp | undefined {
   const all = new Set<string>();
   for (const secret of secrets) {
-    if (secret.length >= SHORTEST) for (const form of forms(secret)) all.add(form);
+    if (secret.length >= SHORTEST_SECRET) for (const form of forms(secret)) all.add(form);
   }
   if (all.size === 0) return undefined;
   const alternatives = [...all].sort((a, b) => b.length - a.length).map(escapeForRegExp);

@@ -18,13 +18,19 @@ export function outOfRounds(rounds: number): string {
   return `I used all ${rounds} rounds of tool calls for this message and did not finish. What I did so far is saved; say "go on" and I will continue.`;
 }
 
-export function stuck(tool: string, error: string): string {
-  return `I stopped, because ${tool} failed three times in the same way: ${error}\nTell me how to go on, or ask in another way.`;
+export function stuck(tool: string, times: number, error: string): string {
+  return `I stopped, because ${tool} failed ${times} times in the same way: ${error}\nTell me how to go on, or ask in another way.`;
 }
 
 export function turnFailed(problem: string): string {
   return `I could not answer: ${problem}`;
 }
+
+/** The result of a call that was announced and did not begin before its turn was stopped. */
+export const NOT_RUN = "not run, because the turn was stopped";
+
+/** The result of a call that was running when its turn was stopped. */
+export const STOPPED_MIDWAY = "stopped before it was finished, outcome unknown";
 
 export const NEW_SESSION = "New session started.";
 

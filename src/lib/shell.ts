@@ -3,6 +3,7 @@
 import { UserError } from "../core/errors.ts";
 import type { Processes } from "../core/platform.ts";
 import type { ToolShell } from "../core/tool.ts";
+import { errorCode } from "./error-code.ts";
 
 const BASH = "/bin/bash";
 const SH = "/bin/sh";
@@ -50,10 +51,6 @@ function shortEnvironment({
   return result;
 }
 
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
-
 export function createToolShell({
   processes,
   defaultTimeoutSeconds,
@@ -78,7 +75,7 @@ export function createToolShell({
         return await processes.run({ ...spec, file: BASH }, signal);
       } catch (error) {
         // Small systems have no bash. If it is the folder that is missing, this says so again.
-        if (isNotFound(error)) return processes.run({ ...spec, file: SH }, signal);
+        if (errorCode(error) === "ENOENT") return processes.run({ ...spec, file: SH }, signal);
         throw error;
       }
     },

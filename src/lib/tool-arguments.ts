@@ -1,6 +1,7 @@
 /** The arguments of a tool call as models send them: text that should be a JSON object, and often is not quite. */
 
 import type { JsonObject, JsonValue } from "../core/json.ts";
+import { isObject } from "./is-object.ts";
 import { oneLine, wellFormed } from "./text.ts";
 
 export type ParsedArguments =
@@ -9,10 +10,7 @@ export type ParsedArguments =
 
 /** Far above any sensible call, far below what would hurt. */
 const LONGEST = 4 * 1024 * 1024;
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const DEEPEST = 64;
 
 function nameOf(value: unknown): string {
   if (value === null) return "null";
@@ -27,7 +25,7 @@ function nameOf(value: unknown): string {
 export function parseToolArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {}, text: "{}" };
   if (text.length > LONGEST) return { ok: false, problem: "the arguments are longer than 4 MiB" };
-  let value: unknown;
+  let value: JsonValue;
   let json = text;
   try {
     value = JSON.parse(json);
@@ -45,9 +43,18 @@ export function parseToolArguments(text: string): ParsedArguments {
       problem: `the arguments must be one JSON object, not ${nameOf(value)}: ${oneLine(text, 200)}`,
     };
   }
+  // Before anything else walks through it: what is nested by the thousand overflows the stack.
+  if (isDeeperThan(DEEPEST, value)) {
+    return { ok: false, problem: `the arguments are nested deeper than ${DEEPEST} levels` };
+  }
   return hasLoneSurrogate(value)
     ? parseToolArguments(JSON.stringify(wellFormedDeep(value)))
     : { ok: true, value, text: json };
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item));
 }
 
 // A lone surrogate can stand in JSON as an escape, where isWellFormed() on the text does not see it.
@@ -74,7 +81,8 @@ function typesOf(schema: JsonObject): readonly string[] {
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type.filter((item) => typeof item === "string");
   const alternatives = schema["anyOf"] ?? schema["oneOf"];
-  return Array.isArray(alternatives) ? alternatives.filter(isObject).flatMap(typesOf) : [];
+  if (!Array.isArray(alternatives)) return [];
+  return (alternatives as readonly JsonValue[]).flatMap((one) => (isObject(one) ? typesOf(one) : []));
 }
 
 function castString(text: string, types: readonly string[]): JsonValue {

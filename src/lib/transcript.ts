@@ -1,4 +1,4 @@
-/** Between the lines of a session file and the messages of a model, without loss. */
+/** Between the lines of a session file and the messages of a model. */
 
 import type { ChatMessage, ToolCall } from "../core/model.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";

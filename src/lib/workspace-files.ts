@@ -4,7 +4,7 @@ import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
 import type { RealPath, ToolFiles } from "../core/tool.ts";
 import { explained, quote } from "./file-error.ts";
-import { isAbsolute, relative, SEPARATOR } from "./path.ts";
+import { basename, isAbsolute, relative, SEPARATOR } from "./path.ts";
 import { followLinks } from "./real-path.ts";
 
 export interface WorkspaceFilesOptions {
@@ -36,6 +36,9 @@ const PROCESS_INTERNALS = /^\/proc\/\d+(\/|$)/;
 /** How the copies of a configuration that was changed are named. */
 const BACKUP = ".bak-";
 
+/** What nanobot calls a file while it writes it. It may become a hidden one, so it is hidden wherever it is. */
+const TEMPORARY = /^\.nanobot-\d+-[0-9a-f-]+\.tmp$/;
+
 /** Whole segments: `/ws-other` is not inside `/ws`. */
 function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(SEPARATOR) ? folder : folder + SEPARATOR);
@@ -43,8 +46,9 @@ function isInside(folder: string, path: string): boolean {
 
 /**
  * Where upper and lower case are the same, `SESSIONS` opens `sessions`. Folded everywhere, since refusing a
- * second spelling of a name we keep for ourselves costs little. Both directions, for letters such as the
- * long s and the Kelvin sign.
+ * second spelling of a name we keep for ourselves costs little. To upper case and from there to lower case,
+ * because some letters meet others only on one of the two ways: the long s becomes an s by way of S, the
+ * Kelvin sign becomes a k in lower case.
  */
 function fold(path: string): string {
   return path.normalize("NFC").toUpperCase().toLowerCase();
@@ -90,6 +94,7 @@ export function createWorkspaceFiles({
   async function isHidden(real: string, access: Access): Promise<boolean> {
     if (PROCESS_INTERNALS.test(real)) return true;
     const folded = fold(real);
+    if (TEMPORARY.test(basename(folded))) return true;
     const closed = (place: string) => isInside(place, folded) || folded.startsWith(`${place}${BACKUP}`);
     if (!(await places(hidden)).some((place) => closed(fold(place)))) return false;
     if (access === "write" || ownResults === undefined) return true;

@@ -3,9 +3,10 @@
 import { constants, type Dirent, lstatSync, type Stats, statSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import type { AppendFile, FileKind, FileStat, FileSystem } from "../core/platform.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { dirname, join, resolve } from "../lib/path.ts";
 import { createAppendFile } from "./append-file.ts";
-import { errorCode, systemError } from "./errno.ts";
+import { systemError } from "./errno.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 /** As many as Linux follows before it answers ELOOP. */

@@ -3,10 +3,10 @@
 import { statSync } from "node:fs";
 import { UserError } from "../core/errors.ts";
 import type { Platform } from "../core/platform.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { isAbsolute, join } from "../lib/path.ts";
 import { createAssets } from "./assets.ts";
 import { systemClock } from "./clock.ts";
-import { errorCode } from "./errno.ts";
 import { createFileSystem } from "./files.ts";
 import { createIds } from "./ids.ts";
 import { createLocks } from "./locks.ts";

@@ -1,7 +1,7 @@
 /** Sockets as signs of life: whoever listens is alive, and who connects learns of its end without asking twice. */
 
 import type { Server, Socket } from "node:net";
-import { errorCode } from "./errno.ts";
+import { errorCode } from "../lib/error-code.ts";
 
 /** A name that this process holds against all others. */
 export interface Held {

@@ -1,7 +1,7 @@
 /** Locks between processes of one machine, made of sockets: the kernel takes them back from whoever dies. */
 
 import type { Lock, Locks } from "../core/platform.ts";
-import { errorCode } from "./errno.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { createLockFiles } from "./lock-files.ts";
 import { type Held, listen, type MachineLocks, waitForEnd } from "./lock-sockets.ts";
 

@@ -29,6 +29,8 @@ export interface ProcessLog extends Log {
   setLevel(level: LogLevel): void;
   /** Adds to what is masked. */
   addSecrets(secrets: Iterable<string>): void;
+  /** A text without the secrets that were added. */
+  mask(text: string): string;
   /** Resolves when every record so far is written. */
   flush(): Promise<void>;
 }
@@ -57,6 +59,8 @@ export function createLog({ level, write }: { level: LogLevel; write: (line: str
   let loading: Promise<void> | undefined;
   const waiting: Entry[] = [];
 
+  const mask = (text: string) => (known === undefined ? text : text.replace(known, MASKED));
+
   async function load(): Promise<void> {
     const [{ configureSync, getLogger }, { redactByField, redactByPattern }] = await Promise.all([
       import("@logtape/logtape"),
@@ -68,8 +72,7 @@ export function createLog({ level, write }: { level: LogLevel; write: (line: str
     );
     const sink = redactByField(
       (record) => {
-        const line = masked(record);
-        write(known === undefined ? line : line.replace(known, MASKED));
+        write(mask(masked(record)));
       },
       { fieldPatterns: secretFields, action: () => MASKED },
     );
@@ -111,6 +114,7 @@ export function createLog({ level, write }: { level: LogLevel; write: (line: str
       for (const secret of added) secrets.add(secret);
       known = secretPattern(secrets);
     },
+    mask,
     async flush() {
       await loading;
     },

@@ -4,7 +4,7 @@
  */
 
 import { writeSync } from "node:fs";
-import { errorCode } from "./errno.ts";
+import { errorCode } from "../lib/error-code.ts";
 
 export interface OutputWriter {
   write(text: string): void;

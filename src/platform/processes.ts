@@ -3,8 +3,8 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { CapturedOutput, Clock, Processes, ProcessResult, ProcessSpec } from "../core/platform.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { createOutputCapture } from "./captured-output.ts";
-import { errorCode } from "./errno.ts";
 
 type Ended = ProcessResult["ended"];
 
@@ -29,12 +29,21 @@ export function createProcesses(clock: Clock): Processes {
   const running = new Set<Group>();
 
   async function run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult> {
+    const { spawn } = await import("node:child_process");
+    // Loading takes a moment, in which the end may have come.
     if (signal.aborted) {
       return { exitCode: null, signal: null, ended: "aborted", stdout: NOTHING, stderr: NOTHING };
     }
-    const { child, exited } = await start(spec);
+    const { child, started, exited } = start(spec, spawn);
+    // From its first moment, so that no exit leaves it behind.
     const group = createGroup(child);
     running.add(group);
+    try {
+      await started;
+    } catch (error) {
+      running.delete(group);
+      throw error;
+    }
 
     let ended: Ended;
     let cancelKill: (() => void) | undefined;
@@ -93,9 +102,14 @@ interface Exit {
   readonly signal: string | null;
 }
 
-/** Resolves when the program runs, rejects when it cannot. */
-async function start(spec: ProcessSpec): Promise<{ child: ChildProcess; exited: Promise<Exit> }> {
-  const { spawn } = await import("node:child_process");
+interface Started {
+  readonly child: ChildProcess;
+  /** Resolves when the program runs, rejects when it cannot. */
+  readonly started: Promise<void>;
+  readonly exited: Promise<Exit>;
+}
+
+function start(spec: ProcessSpec, spawn: typeof import("node:child_process").spawn): Started {
   const child = spawn(spec.file, [...spec.args], {
     cwd: spec.cwd,
     env: { ...spec.env },
@@ -107,11 +121,11 @@ async function start(spec: ProcessSpec): Promise<{ child: ChildProcess; exited: 
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
-  await new Promise<void>((resolve, reject) => {
+  const started = new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.on("error", reject);
   });
-  return { child, exited };
+  return { child, started, exited };
 }
 
 interface Group {

@@ -3,7 +3,7 @@
 import { fstatSync } from "node:fs";
 import { UserError } from "../core/errors.ts";
 import type { Key, Terminal } from "../core/platform.ts";
-import { errorCode } from "./errno.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { createKeyDecoder } from "./key-decoder.ts";
 import { createOutputWriter, type OutputWriter } from "./output-writer.ts";
 
@@ -125,10 +125,23 @@ function isMemoryDevice(device: number): boolean {
   return process.platform === "linux" && device >> 8 === 1;
 }
 
-async function readAll(maxBytes: number): Promise<string> {
+async function readAll(maxBytes: number, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const input = process.stdin;
+  // A writer that keeps the pipe open must not keep us from ending.
+  const onAbort = () => input.destroy(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await readText(input, maxBytes);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function readText(input: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
+  for await (const chunk of input) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
       throw new UserError(`Cannot read more than ${maxBytes} bytes from standard input`, {

@@ -1,6 +1,7 @@
 /** Which provider answers for a model: a pure decision from the configuration and the environment. */
 
 import { nearest } from "../lib/nearest.ts";
+import { isSameName } from "../lib/same-name.ts";
 import { type Vendor, vendors } from "./vendors.ts";
 import type { Quirks } from "./wire-request.ts";
 
@@ -61,7 +62,7 @@ export function resolveProvider({ model, provider, providers, env }: ResolveInpu
   const wanted = filled(model);
   const candidates = candidatesOf(providers, env);
   const forced = filled(provider);
-  if (forced !== undefined && normalized(forced) !== "auto") return resolveForced(forced, wanted, candidates);
+  if (forced !== undefined && !isSameName(forced, "auto")) return resolveForced(forced, wanted, candidates);
   return wanted === undefined ? resolveDefault(candidates) : resolveNamed(wanted, candidates);
 }
 
@@ -70,15 +71,10 @@ function filled(text: string | null | undefined): string | undefined {
   return trimmed ? trimmed : undefined;
 }
 
-/** `open-router`, `open_router` and `openRouter` are one name. */
-function normalized(name: string): string {
-  return name.toLowerCase().replace(/[-_\s]/g, "");
-}
-
 function candidatesOf(providers: ResolveInput["providers"], env: ResolveInput["env"]): readonly Candidate[] {
   const entries = Object.entries(providers);
   const known = vendors.map((vendor): Candidate => {
-    const settings = entries.find(([name]) => normalized(name) === normalized(vendor.name))?.[1] ?? {};
+    const settings = entries.find(([name]) => isSameName(name, vendor.name))?.[1] ?? {};
     const configured = filled(settings.apiKey);
     const fromEnv = vendor.keyVariable === undefined ? undefined : filled(env[vendor.keyVariable]);
     const keySource = configured ? "config" : fromEnv ? "environment" : undefined;
@@ -86,7 +82,7 @@ function candidatesOf(providers: ResolveInput["providers"], env: ResolveInput["e
     return { name: vendor.name, vendor, settings, apiBase, apiKey: configured ?? fromEnv, keySource };
   });
   const own = entries
-    .filter(([name]) => !vendors.some((vendor) => normalized(vendor.name) === normalized(name)))
+    .filter(([name]) => !vendors.some((vendor) => isSameName(vendor.name, name)))
     .map(([name, settings]): Candidate => {
       const apiKey = filled(settings.apiKey);
       const keySource = apiKey ? "config" : undefined;
@@ -102,7 +98,7 @@ function isUsable({ vendor, apiKey, apiBase }: Candidate): boolean {
 }
 
 function byName(name: string, candidates: readonly Candidate[]): Candidate | undefined {
-  return candidates.find((candidate) => normalized(candidate.name) === normalized(name));
+  return candidates.find((candidate) => isSameName(candidate.name, name));
 }
 
 function resolveForced(
@@ -249,7 +245,7 @@ function ownerOfKey({ vendor, apiKey, apiBase }: Candidate): Vendor | undefined 
  */
 function withoutPrefix(model: string, provider: string, vendor: Vendor | undefined): string {
   const slash = model.indexOf("/");
-  if (slash < 1 || normalized(model.slice(0, slash)) !== normalized(provider)) return model;
+  if (slash < 1 || !isSameName(model.slice(0, slash), provider)) return model;
   const rest = model.slice(slash + 1);
   return rest === "" || (vendor?.gateway && !rest.includes("/")) ? model : rest;
 }

@@ -1,6 +1,7 @@
 /** Puts a reply together from the chunks of a chat-completions stream, however a vendor shapes them. */
 
 import type { ChatAnswer, ChatDelta, ToolCall, Usage } from "../core/model.ts";
+import { isObject } from "../lib/is-object.ts";
 import { wellFormed } from "../lib/text.ts";
 import { BadReply, Refusal } from "./model-failure.ts";
 
@@ -25,10 +26,6 @@ interface PartialCall {
 type Fields = { readonly [key: string]: unknown };
 
 const MOST_CALLS = 256;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
@@ -82,11 +79,11 @@ export function createReplyBuilder({
     text.add(textOf(content));
     if (!Array.isArray(content)) return;
     for (const part of content as unknown[]) {
-      if (!isFields(part)) continue;
+      if (!isObject(part)) continue;
       text.add(textOf(part["text"]));
       const thinking = part["thinking"];
       for (const thought of Array.isArray(thinking) ? (thinking as unknown[]) : [thinking]) {
-        reasoning.add(isFields(thought) ? textOf(thought["text"]) : textOf(thought));
+        reasoning.add(isObject(thought) ? textOf(thought["text"]) : textOf(thought));
       }
     }
   }
@@ -98,19 +95,19 @@ export function createReplyBuilder({
     text.add(textOf(delta["refusal"]));
     const toolCalls = delta["tool_calls"];
     if (!Array.isArray(toolCalls)) return;
-    for (const call of toolCalls as unknown[]) if (isFields(call)) calls.add(call);
+    for (const call of toolCalls as unknown[]) if (isObject(call)) calls.add(call);
   }
 
   return {
     add(chunk) {
-      if (!isFields(chunk)) return;
+      if (!isObject(chunk)) return;
       if (chunk["error"]) throw refusalOf(chunk["error"]);
       usage = usageOf(chunk["usage"]) ?? usage;
       const choices = chunk["choices"];
       const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-      if (!isFields(choice)) return;
+      if (!isObject(choice)) return;
       const delta = choice["delta"] ?? choice["message"];
-      if (isFields(delta)) addDelta(delta);
+      if (isObject(delta)) addDelta(delta);
       finishReason = textOf(choice["finish_reason"]) || finishReason;
     },
     get complete() {
@@ -140,7 +137,7 @@ export function createReplyBuilder({
 
 /** An error inside the stream carries its status, if any, as its code. */
 function refusalOf(error: unknown): Refusal {
-  const code = isFields(error) ? Number(error["code"] ?? error["status"]) : Number.NaN;
+  const code = isObject(error) ? Number(error["code"] ?? error["status"]) : Number.NaN;
   const status = Number.isInteger(code) && code >= 400 && code <= 599 ? { status: code } : {};
   return new Refusal({ ...status, body: JSON.stringify({ error }) });
 }
@@ -181,7 +178,7 @@ function createCalls() {
 
   return {
     add(delta: Fields): void {
-      const called = isFields(delta["function"]) ? delta["function"] : {};
+      const called = isObject(delta["function"]) ? delta["function"] : {};
       const id = textOf(delta["id"]);
       const name = textOf(called["name"]);
       const call = target(delta["index"], id, name);
@@ -189,7 +186,7 @@ function createCalls() {
       // Some servers repeat the whole name with every delta.
       if (call.name !== name) call.name += name;
       const given = called["arguments"];
-      call.arguments += isFields(given) ? JSON.stringify(given) : textOf(given);
+      call.arguments += isObject(given) ? JSON.stringify(given) : textOf(given);
     },
     finish(newCallId: () => string): ToolCall[] {
       const taken = new Set<string>();
@@ -209,9 +206,9 @@ function count(...candidates: unknown[]): number {
 
 /** Vendors put the cached tokens in different places. */
 function usageOf(usage: unknown): Usage | undefined {
-  if (!isFields(usage)) return undefined;
-  const prompt = isFields(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
-  const completion = isFields(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
+  if (!isObject(usage)) return undefined;
+  const prompt = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
+  const completion = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
   return {
     input: count(usage["prompt_tokens"]),
     output: count(usage["completion_tokens"]),

@@ -1,15 +1,7 @@
 /** A request in the form of the chat-completions protocol, as the strictest vendors take it. */
 
 import type { JsonObject } from "../core/json.ts";
-import type {
-  AssistantMessage,
-  ChatMessage,
-  ChatRequest,
-  ToolCall,
-  ToolDefinition,
-  ToolMessage,
-} from "../core/model.ts";
-import { parseToolArguments } from "../lib/tool-arguments.ts";
+import type { AssistantMessage, ChatMessage, ChatRequest, ToolCall, ToolDefinition } from "../core/model.ts";
 
 /** Where a server differs from the others. Learnt from its refusals, and known beforehand for some vendors. */
 export interface Quirks {
@@ -23,8 +15,6 @@ export interface Quirks {
 
 /** Reasoning models count their thinking in the limit, call it differently, and take no temperature. */
 const REASONING_MODEL = /(^|\/)(gpt-([5-9]|\d{2})|o[134])([-.:]|$)/;
-
-const NAME_LIMIT = 64;
 
 /** The body. Its keys always come in this order, and the same request always gives the same bytes. */
 export function toWireRequest(request: ChatRequest, quirks: Quirks): JsonObject {
@@ -53,17 +43,12 @@ function toWireChoice(choice: ChatRequest["toolChoice"]): string | JsonObject {
   return typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
 }
 
-/** The ids of a call under which its results are found, in order: a model may have given one id twice. */
-type OpenCalls = Map<string, string[]>;
-
 /**
- * Messages of one role after another become one, ids that came twice get a suffix, and a message that
- * says nothing is left out, since vendors refuse each of these. The rest is passed on as it is.
+ * Messages of one role after another become one, and a message that says nothing is left out, since
+ * vendors refuse both. The rest is passed on as it is: a request is a valid transcript.
  */
 function toWireMessages(messages: readonly ChatMessage[]): JsonObject[] {
   const wire: JsonObject[] = [];
-  const seen = new Set<string>();
-  let open: OpenCalls = new Map();
   for (const message of messages) {
     switch (message.role) {
       case "system":
@@ -73,16 +58,14 @@ function toWireMessages(messages: readonly ChatMessage[]): JsonObject[] {
         if (message.content.trim() !== "") pushMerged(wire, { role: "user", content: message.content });
         break;
       case "assistant":
-        open = new Map();
         if (message.toolCalls?.length) {
-          const calls = message.toolCalls.map((call) => toWireCall(call, uniqueId(call.id, seen, open)));
-          pushMerged(wire, { ...toWireAssistant(message), tool_calls: calls });
+          pushMerged(wire, { ...toWireAssistant(message), tool_calls: message.toolCalls.map(toWireCall) });
         } else if (message.content !== "") {
           pushMerged(wire, toWireAssistant(message));
         }
         break;
       case "tool":
-        wire.push(toWireResult(message, open));
+        wire.push({ role: "tool", tool_call_id: message.toolCallId, content: message.content });
     }
   }
   return wire;
@@ -106,31 +89,6 @@ function toWireAssistant({ content, reasoningContent }: AssistantMessage): JsonO
   };
 }
 
-function toWireCall({ name, arguments: text }: ToolCall, id: string): JsonObject {
-  return { id, type: "function", function: { name: wireName(name), arguments: wireArguments(text) } };
-}
-
-function toWireResult({ toolCallId, content }: ToolMessage, open: OpenCalls): JsonObject {
-  return { role: "tool", tool_call_id: open.get(toolCallId)?.shift() ?? toolCallId, content };
-}
-
-function uniqueId(id: string, seen: Set<string>, open: OpenCalls): string {
-  let unique = id;
-  for (let count = 2; seen.has(unique); count++) unique = `${id}_${count}`;
-  seen.add(unique);
-  const waiting = open.get(id);
-  if (waiting) waiting.push(unique);
-  else open.set(id, [unique]);
-  return unique;
-}
-
-/** A model can call a tool by any name, but no vendor takes any name back. */
-function wireName(name: string): string {
-  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, NAME_LIMIT) || "unnamed";
-}
-
-/** The result beside the call says what was wrong with arguments that are no object. */
-function wireArguments(text: string): string {
-  const parsed = parseToolArguments(text);
-  return parsed.ok ? parsed.text : "{}";
+function toWireCall({ id, name, arguments: text }: ToolCall): JsonObject {
+  return { id, type: "function", function: { name, arguments: text } };
 }

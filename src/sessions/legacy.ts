@@ -2,9 +2,11 @@
 
 import { Buffer } from "node:buffer";
 import type { FileSystem, Log } from "../core/platform.ts";
+import { never } from "../lib/abort.ts";
 import { basename, join } from "../lib/path.ts";
 import { decodeSessionKey } from "../lib/session-key.ts";
 import { parseSessionLine } from "./lines.ts";
+import { FILE_MODE, FOLDER_MODE } from "./session.ts";
 import { linesFromStart } from "./tail.ts";
 
 export interface LegacyPlaces {
@@ -36,38 +38,31 @@ async function namespaceFolder(
 
 /** The key in the file's first line; `undefined` when there is none. */
 async function storedKey(files: FileSystem, path: string): Promise<string | undefined> {
-  const { signal } = new AbortController();
-  for await (const { bytes } of linesFromStart(files.stream(path, { signal }))) {
+  for await (const { bytes } of linesFromStart(files.stream(path, { signal: never }))) {
     const line = parseSessionLine(bytes);
     return line.kind === "metadata" ? line.metadata.key : undefined;
   }
   return undefined;
 }
 
-interface AdoptOptions {
+/** Where to look for sessions of the original. */
+interface Places {
   readonly files: FileSystem;
-  readonly log: Log;
-  readonly key: string;
-  readonly path: string;
-  readonly places: LegacyPlaces;
   readonly workspace: string;
-  readonly signal: AbortSignal;
+  readonly places: LegacyPlaces;
 }
 
 /**
- * Copies the session `key` of the original to `path`; the old file stays where it was. A file whose own
- * first line names another key is passed over, because old names were not unique. Resolves to whether
- * there was one.
+ * The original's file of the session `key`, which has none of its own at `path`. A file whose first line
+ * names another key is passed over, because old names were not unique.
  */
-export async function adopt({
+export async function findLegacy({
   files,
-  log,
+  workspace,
+  places,
   key,
   path,
-  places,
-  workspace,
-  signal,
-}: AdoptOptions): Promise<boolean> {
+}: Places & { readonly key: string; readonly path: string }): Promise<string | undefined> {
   const namespace = await namespaceFolder(files, workspace, places);
   const candidates = [
     ...(namespace ? [join(namespace, `${Buffer.from(key).toString("base64url")}.jsonl`)] : []),
@@ -77,18 +72,32 @@ export async function adopt({
   for (const candidate of candidates) {
     const stat = await files.stat(candidate);
     if (candidate === path || stat?.kind !== "file" || stat.bytes === 0) continue;
-    if (((await storedKey(files, candidate)) ?? key) !== key) continue;
-    if (stat.bytes > LARGEST_COPY) {
-      log.warn("Left a session of the original alone because it is too large", { path: candidate });
-      continue;
-    }
-    await files.makeFolder(join(workspace, "sessions"), { mode: 0o700 });
-    await files.replace(path, await files.read(candidate), { mode: 0o600 });
-    signal.throwIfAborted();
-    log.info("Copied a session of the original", { from: candidate, to: path });
-    return true;
+    if (((await storedKey(files, candidate)) ?? key) === key) return candidate;
   }
-  return false;
+  return undefined;
+}
+
+interface AdoptOptions extends Places {
+  readonly log: Log;
+  readonly key: string;
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+/** Copies the session `key` of the original to `path`; the old file stays where it was. Resolves to whether there was one. */
+export async function adopt({ log, signal, ...wanted }: AdoptOptions): Promise<boolean> {
+  const { files, workspace, path } = wanted;
+  const found = await findLegacy(wanted);
+  if (found === undefined) return false;
+  if (((await files.stat(found))?.bytes ?? 0) > LARGEST_COPY) {
+    log.warn("Left a session of the original alone because it is too large", { path: found });
+    return false;
+  }
+  await files.makeFolder(join(workspace, "sessions"), { mode: FOLDER_MODE });
+  signal.throwIfAborted();
+  await files.replace(path, await files.read(found), { mode: FILE_MODE });
+  log.info("Copied a session of the original", { from: found, to: path });
+  return true;
 }
 
 export interface SessionFile {
@@ -102,36 +111,45 @@ function keyFromOldName(name: string): string {
   return name.replace("_", ":");
 }
 
-/** Every session there is, copied or not yet. Ours come first, so the copy of a session hides its original. */
-export async function listSessionFiles(
-  files: FileSystem,
-  workspace: string,
-  places: LegacyPlaces,
-): Promise<readonly SessionFile[]> {
+/** The sessions in one folder; those with names of ours first, so that a copy hides its original beside it. */
+async function filesIn(files: FileSystem, folder: string): Promise<{ path: string; name: string }[]> {
+  if ((await files.stat(folder))?.kind !== "directory") return [];
+  const { entries } = await files.list(folder, { limit: LISTED });
+  return entries
+    .filter(({ name, kind }) => kind === "file" && name.endsWith(".jsonl"))
+    .map(({ name }) => ({ path: join(folder, name), name: basename(name, ".jsonl") }))
+    .sort((a, b) => Number(isOwnName(b.name)) - Number(isOwnName(a.name)));
+}
+
+function isOwnName(name: string): boolean {
+  return decodeSessionKey(name) !== undefined;
+}
+
+/** Every session there is, copied or not yet. Ours come first, so that the copy of a session hides its original. */
+export async function listSessionFiles({
+  files,
+  workspace,
+  places,
+}: Places): Promise<readonly SessionFile[]> {
   const own = join(workspace, "sessions");
   const namespace = await namespaceFolder(files, workspace, places);
   const found = new Map<string, SessionFile>();
-  for (const folder of [own, ...(namespace ? [namespace] : []), places.homeSessions]) {
-    if ((await files.stat(folder))?.kind !== "directory") continue;
-    const { entries } = await files.list(folder, { limit: LISTED });
-    const names = entries.filter(({ name, kind }) => kind === "file" && name.endsWith(".jsonl"));
-    // A session's own file before one of the original that lies beside it.
-    const canonicalFirst = names
-      .map(({ name }) => ({
-        path: join(folder, name),
-        decoded: folder === own ? decodeSessionKey(basename(name, ".jsonl")) : undefined,
-      }))
-      .sort((a, b) => Number(a.decoded === undefined) - Number(b.decoded === undefined));
-    for (const { path, decoded } of canonicalFirst) {
+
+  async function add(folder: string, keyOf: (name: string) => string | undefined): Promise<void> {
+    for (const { path, name } of await filesIn(files, folder)) {
       const stat = await files.stat(path);
-      if (stat === undefined) continue;
-      const name = basename(path, ".jsonl");
       const key =
-        decoded ??
+        (folder === own ? decodeSessionKey(name) : undefined) ??
         (await storedKey(files, path)) ??
-        (folder === namespace ? Buffer.from(name, "base64url").toString("utf8") : keyFromOldName(name));
-      if (!found.has(key)) found.set(key, { key, path, bytes: stat.bytes, modifiedMs: stat.modifiedMs });
+        keyOf(name);
+      if (stat === undefined || key === undefined || found.has(key)) continue;
+      found.set(key, { key, path, bytes: stat.bytes, modifiedMs: stat.modifiedMs });
     }
   }
+
+  await add(own, keyFromOldName);
+  if (namespace !== undefined)
+    await add(namespace, (name) => Buffer.from(name, "base64url").toString("utf8"));
+  await add(places.homeSessions, keyFromOldName);
   return [...found.values()];
 }

@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../core/json.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
+import { isObject } from "../lib/is-object.ts";
 
 /** The state of a session; the last such line of a file counts. */
 export interface SessionMetadata {
@@ -18,13 +19,14 @@ export interface SessionMetadata {
 export type SessionLine =
   | { readonly kind: "message"; readonly message: StoredMessage }
   | { readonly kind: "metadata"; readonly metadata: SessionMetadata }
-  /** Well-formed, but nothing the model should see: a chat command, a private record of the original. */
-  | { readonly kind: "ignored" }
+  /**
+   * Well-formed, but nothing the model should see: a chat command, a private record of the original.
+   * The original counts some of them as messages.
+   */
+  | { readonly kind: "ignored"; readonly counts: boolean }
   | { readonly kind: "damaged" };
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+type Fields = { readonly [key: string]: unknown };
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value.toWellFormed() : undefined;
@@ -55,12 +57,12 @@ function toolCall(value: unknown): StoredToolCall[] {
   return [{ id, type: "function", function: { name, arguments: json } }];
 }
 
-function parseMessage(value: Record<string, unknown>): SessionLine {
+function parseMessage(value: Fields): SessionLine {
   const { role } = value;
   const content = contentText(value["content"]);
-  if (role !== "user" && role !== "assistant" && role !== "tool") return { kind: "ignored" };
+  if (role !== "user" && role !== "assistant" && role !== "tool") return { kind: "ignored", counts: true };
   if (content === undefined) return { kind: "damaged" };
-  if (value["_command"] === true) return { kind: "ignored" };
+  if (value["_command"] === true) return { kind: "ignored", counts: true };
   const optional: Record<string, unknown> = {
     timestamp: text(value["timestamp"]),
     tool_calls: Array.isArray(value["tool_calls"]) ? value["tool_calls"].flatMap(toolCall) : undefined,
@@ -77,7 +79,7 @@ function parseMessage(value: Record<string, unknown>): SessionLine {
   return { kind: "message", message: { role, content, ...Object.fromEntries(present) } };
 }
 
-function parseMetadata(value: Record<string, unknown>): SessionLine {
+function parseMetadata(value: Fields): SessionLine {
   return {
     kind: "metadata",
     metadata: {
@@ -103,7 +105,7 @@ function trimmed(bytes: Uint8Array): Uint8Array {
 /** Reads one line, given without its newline. An empty one is `ignored`. */
 export function parseSessionLine(bytes: Uint8Array): SessionLine {
   const line = trimmed(bytes);
-  if (line.length === 0) return bytes.includes(0) ? { kind: "damaged" } : { kind: "ignored" };
+  if (line.length === 0) return bytes.includes(0) ? { kind: "damaged" } : { kind: "ignored", counts: false };
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8"));
@@ -112,7 +114,7 @@ export function parseSessionLine(bytes: Uint8Array): SessionLine {
   }
   if (!isObject(value)) return { kind: "damaged" };
   if (value["_type"] === "metadata") return parseMetadata(value);
-  return "_type" in value ? { kind: "ignored" } : parseMessage(value);
+  return "_type" in value ? { kind: "ignored", counts: false } : parseMessage(value);
 }
 
 export function formatMessage(message: StoredMessage): string {

@@ -1,10 +1,8 @@
 /** Makes a transcript that any provider accepts out of whatever the file holds. The file stays as it is. */
 
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
+import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
 import { INTERRUPTED } from "../lib/phrases.ts";
-import { parseToolArguments } from "../lib/tool-arguments.ts";
-
-const callName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** An assistant line, absent before the first one, and everything up to the next. */
 interface Exchange {
@@ -46,12 +44,12 @@ function repairAssistant(assistant: StoredMessage, results: Exchange["results"],
   const answers: StoredMessage[] = [];
   const seen = new Set<string>();
   for (const call of assistant.tool_calls) {
-    const { name, arguments: text } = call.function;
-    if (seen.has(call.id) || !callName.test(name)) continue;
+    if (seen.has(call.id)) continue;
     seen.add(call.id);
     const id = ids.unique(call.id);
-    const parsed = parseToolArguments(text);
-    calls.push({ id, type: "function", function: { name, arguments: parsed.ok ? parsed.text : "{}" } });
+    const name = acceptableName(call.function.name);
+    const text = acceptableArguments(call.function.arguments);
+    calls.push({ id, type: "function", function: { name, arguments: text } });
     const result = results.get(call.id);
     answers.push({
       ...result,

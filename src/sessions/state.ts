@@ -22,8 +22,8 @@ export interface SessionState {
   inode: number;
   /** Bytes of the file that this state reflects. */
   bytes: number;
-  /** The last byte is a newline, or there is none. */
-  closed: boolean;
+  /** The next line can begin where the file ends: its last byte is a newline, or there is none. */
+  endsInNewline: boolean;
   metadata: SessionMetadata;
   /** Where the last metadata line begins. */
   metadataAt: number;
@@ -47,7 +47,7 @@ export function emptyState(path: string, key: string): SessionState {
     path,
     inode: 0,
     bytes: 0,
-    closed: true,
+    endsInNewline: true,
     metadata: { key, createdAt: undefined, metadata: {}, lastConsolidated: 0, offset: undefined },
     metadataAt: 0,
     entries: [],
@@ -56,7 +56,6 @@ export function emptyState(path: string, key: string): SessionState {
   };
 }
 
-/** Every change of what is known goes through here, so that `inbound` goes with it. */
 function setEntries(state: SessionState, entries: Entry[]): void {
   state.entries = entries;
   state.inbound = new Set(entries.flatMap(({ message }) => message.inbound ?? []));
@@ -71,7 +70,7 @@ function reportDamage(log: Log, path: string, damaged: number): void {
   if (damaged > 0) log.warn("Left damaged lines of a session out", { path, lines: damaged });
 }
 
-/** Files of the original count messages; ours count bytes. */
+/** Files of the original count messages, ours bytes. More messages than there are mean nothing. */
 async function offsetOf(
   files: FileSystem,
   path: string,
@@ -79,11 +78,15 @@ async function offsetOf(
   signal: AbortSignal,
 ): Promise<number> {
   let left = messages;
+  let end = 0;
   for await (const { at, bytes } of linesFromStart(files.stream(path, { signal }))) {
-    if (parseSessionLine(bytes).kind !== "message") continue;
-    if (left-- === 0) return at;
+    const line = parseSessionLine(bytes);
+    if (line.kind !== "message" && !(line.kind === "ignored" && line.counts)) continue;
+    if (left === 0) return at;
+    left--;
+    end = at + bytes.length + 1;
   }
-  return 0;
+  return left === 0 ? end : 0;
 }
 
 interface LoadOptions {
@@ -102,7 +105,7 @@ export async function loadState(path: string, key: string, options: LoadOptions)
   if (stat === undefined || stat.bytes === 0) return state;
   state.inode = stat.inode;
   state.bytes = stat.bytes;
-  state.closed = (await files.read(path, { start: stat.bytes - 1, end: stat.bytes }))[0] === 0x0a;
+  state.endsInNewline = (await files.read(path, { start: stat.bytes - 1, end: stat.bytes }))[0] === 0x0a;
   state.complete = false;
   const newestFirst: Entry[] = [];
   let found = 0;
@@ -158,7 +161,7 @@ export async function catchUp(state: SessionState, bytes: number, options: LoadO
   for await (const line of appended) damaged += takeIn(state, line, parseSessionLine(line.bytes));
   reportDamage(log, state.path, damaged);
   state.bytes = bytes;
-  state.closed = (await files.read(state.path, { start: bytes - 1, end: bytes }))[0] === 0x0a;
+  state.endsInNewline = (await files.read(state.path, { start: bytes - 1, end: bytes }))[0] === 0x0a;
 }
 
 function takeIn(state: SessionState, { at }: PlacedLine, line: SessionLine): number {

@@ -1,28 +1,25 @@
 /** The sessions of a workspace: one append-only file each, written by whoever holds its lock. */
 
-import { Buffer } from "node:buffer";
-import type { AppendFile, Clock, FileSystem, Lock, Locks, Log } from "../core/platform.ts";
+import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import type { Session, SessionStore, SessionSummary, StoredMessage } from "../core/session.ts";
-import { dirname, join } from "../lib/path.ts";
+import { never } from "../lib/abort.ts";
+import { join } from "../lib/path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { oneLine } from "../lib/text.ts";
-import { adopt, type LegacyPlaces, listSessionFiles } from "./legacy.ts";
-import { formatMessage, formatMetadata, parseSessionLine } from "./lines.ts";
-import { catchUp, emptyState, extend, loadState, type SessionState, trim } from "./state.ts";
+import { adopt, findLegacy, type LegacyPlaces, listSessionFiles, type SessionFile } from "./legacy.ts";
+import { parseSessionLine } from "./lines.ts";
+import { createSession } from "./session.ts";
+import { catchUp, emptyState, loadState, type SessionState, trim } from "./state.ts";
 import { linesFromStart } from "./tail.ts";
-import { windowOf } from "./window.ts";
-
-const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
-
-/** A metadata line at least this often, so that the newest is found near the end. */
-const METADATA_EVERY = 64 * 1024;
 
 /** Sessions kept in memory between turns, and the bytes of them. */
 const KEPT_SESSIONS = 256;
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 const PREVIEW = 80;
+/** Lines that are looked through for a preview, and sessions that are looked at together. */
+const PREVIEW_LINES = 200;
+const PREVIEWED_TOGETHER = 16;
 
 export interface SessionStoreOptions {
   readonly files: FileSystem;
@@ -40,14 +37,16 @@ export interface SessionStoreOptions {
 export function createSessionStore(options: SessionStoreOptions): SessionStore {
   const { files, locks, log, workspace, legacy, tokens } = options;
   const folder = join(workspace, "sessions");
+  const places = { files, workspace, places: legacy };
   // In the order of last use.
   const kept = new Map<string, SessionState>();
 
   const pathOf = (key: string) => join(folder, `${encodeSessionKey(key)}.jsonl`);
 
-  function keep(key: string, state: SessionState): void {
-    trim(state, 2 * tokens);
+  function keep(key: string, state: SessionState | undefined): void {
     kept.delete(key);
+    if (state === undefined) return;
+    trim(state, 2 * tokens);
     kept.set(key, state);
     const sizeOf = ({ entries, bytes }: SessionState) => bytes - (entries[0]?.at ?? bytes);
     let bytes = [...kept.values()].reduce((sum, item) => sum + sizeOf(item), 0);
@@ -59,13 +58,13 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   }
 
   /** The state of the file as it is now, read again as far as it changed. */
-  async function current(key: string, signal: AbortSignal): Promise<SessionState> {
+  async function loadCurrent(key: string, signal: AbortSignal): Promise<SessionState> {
     const path = pathOf(key);
     const load = { files, log, tokens, signal };
     const known = kept.get(key);
     const stat = await files.stat(path);
     if (stat === undefined) {
-      const adopted = await adopt({ files, log, key, path, places: legacy, workspace, signal });
+      const adopted = await adopt({ ...places, log, key, path, signal });
       return adopted ? loadState(path, key, load) : emptyState(path, key);
     }
     if (known === undefined || known.inode !== stat.inode || known.bytes > stat.bytes) {
@@ -78,175 +77,60 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   async function open(key: string, { signal }: { signal: AbortSignal }): Promise<Session> {
     const lock = await locks.acquire(`session:${workspace}:${key}`, signal);
     try {
-      return createSession({ ...options, key, lock, state: await current(key, signal), keep });
+      return createSession({ ...options, key, lock, state: await loadCurrent(key, signal), keep });
     } catch (error) {
       await lock.release();
       throw error;
     }
   }
 
-  async function* read(key: string): AsyncGenerator<StoredMessage> {
-    const found = (await listSessionFiles(files, workspace, legacy)).find((file) => file.key === key);
-    if (found === undefined) return;
-    const { signal } = new AbortController();
-    for await (const { bytes } of linesFromStart(files.stream(found.path, { signal }))) {
+  /** The file of a session, copied or not yet; `undefined` when there is none. */
+  async function find(key: string): Promise<string | undefined> {
+    const own = pathOf(key);
+    return (await files.stat(own)) ? own : findLegacy({ ...places, key, path: own });
+  }
+
+  async function* read(key: string, signal: AbortSignal): AsyncGenerator<StoredMessage> {
+    const path = await find(key);
+    if (path === undefined) return;
+    for await (const { bytes } of linesFromStart(files.stream(path, { signal }))) {
       const line = parseSessionLine(bytes);
-      if (line.kind === "damaged") log.warn("Left a damaged line of a session out", { path: found.path });
+      if (line.kind === "damaged") log.warn("Left a damaged line of a session out", { path });
       if (line.kind === "message") yield line.message;
     }
   }
 
   async function preview(path: string): Promise<string> {
-    const { signal } = new AbortController();
     let lines = 0;
-    for await (const { bytes } of linesFromStart(files.stream(path, { signal }))) {
+    for await (const { bytes } of linesFromStart(files.stream(path, { signal: never }))) {
       const line = parseSessionLine(bytes);
       if (line.kind === "message" && line.message.role === "user")
         return oneLine(line.message.content, PREVIEW);
-      if (++lines > 200) break;
+      if (++lines > PREVIEW_LINES) break;
     }
     return "";
   }
 
+  async function summarise({ key, path, bytes, modifiedMs }: SessionFile): Promise<SessionSummary> {
+    const updatedAt = new Date(modifiedMs).toISOString();
+    return { key, path, bytes, updatedAt, preview: await preview(path) };
+  }
+
   async function list(): Promise<readonly SessionSummary[]> {
-    const found = await listSessionFiles(files, workspace, legacy);
-    const newestFirst = [...found].sort((a, b) => b.modifiedMs - a.modifiedMs);
-    return Promise.all(
-      newestFirst.map(async ({ key, path, bytes, modifiedMs }) => ({
-        key,
-        path,
-        bytes,
-        updatedAt: new Date(modifiedMs).toISOString(),
-        preview: await preview(path),
-      })),
-    );
+    const found = [...(await listSessionFiles(places))].sort((a, b) => b.modifiedMs - a.modifiedMs);
+    const summaries: SessionSummary[] = [];
+    for (let next = 0; next < found.length; next += PREVIEWED_TOGETHER) {
+      summaries.push(...(await Promise.all(found.slice(next, next + PREVIEWED_TOGETHER).map(summarise))));
+    }
+    return summaries;
   }
 
   return {
     open,
     read,
     list,
-    async path(key) {
-      return pathOf(key);
-    },
-    async exists(key) {
-      return (await listSessionFiles(files, workspace, legacy)).some((file) => file.key === key);
-    },
-  };
-}
-
-interface SessionOptions {
-  readonly files: FileSystem;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly key: string;
-  readonly lock: Lock;
-  readonly state: SessionState;
-  readonly keep: (key: string, state: SessionState) => void;
-}
-
-function createSession({ files, clock, key, lock, state: opened, keep }: SessionOptions): Session {
-  let state = opened;
-  let file: AppendFile | undefined;
-  let closed = false;
-
-  const nowText = () => new Date(clock.now()).toISOString();
-
-  async function appendFile(): Promise<AppendFile> {
-    if (file === undefined) {
-      if (state.bytes === 0) await files.makeFolder(dirname(state.path), { mode: FOLDER_MODE });
-      file = await files.openAppend(state.path, { mode: FILE_MODE });
-    }
-    return file;
-  }
-
-  /** The bytes that must come before a new message: the end of a torn line, and metadata when it is due. */
-  function preamble(): string {
-    const torn = state.closed ? "" : "\n";
-    const due = state.bytes === 0 || state.bytes - state.metadataAt >= METADATA_EVERY;
-    if (!due) return torn;
-    // The first line says nothing of an offset, as in the original's files.
-    const { offset = 0, ...rest } = state.metadata;
-    return torn + formatMetadata({ ...rest, offset: state.bytes === 0 ? undefined : offset }, nowText());
-  }
-
-  /** Writes at the end. After a failure the next write opens the file anew and looks where it ends. */
-  async function write(text: string): Promise<void> {
-    const target = await appendFile();
-    try {
-      await target.append(Buffer.from(text));
-    } catch (error) {
-      await closeFile();
-      const stat = await files.stat(state.path);
-      if (stat !== undefined && stat.bytes !== state.bytes) {
-        state.bytes = stat.bytes;
-        state.closed = false;
-      }
-      throw error;
-    }
-  }
-
-  async function append(messages: readonly StoredMessage[], { sync }: { sync: boolean }): Promise<void> {
-    if (closed) throw new Error(`Session "${key}" is closed`);
-    if (messages.length > 0) {
-      const isNew = state.bytes === 0;
-      const before = preamble();
-      const lines = messages.map(formatMessage);
-      await write(before + lines.join(""));
-      if (before.length > 1) state.metadataAt = state.bytes + (state.closed ? 0 : 1);
-      state.bytes += Buffer.byteLength(before);
-      state.closed = true;
-      extend(state, messages, lines);
-      if (isNew) state.inode = (await files.stat(state.path))?.inode ?? 0;
-    }
-    if (sync) await file?.sync();
-  }
-
-  async function closeFile(): Promise<void> {
-    const open = file;
-    file = undefined;
-    await open?.close();
-  }
-
-  return {
-    key,
-    append,
-    get metadata() {
-      return state.metadata.metadata;
-    },
-    get messages() {
-      return state.entries.map((entry) => entry.message);
-    },
-    window: (tokens) => windowOf(state, tokens),
-    has: (id) => state.inbound.has(id),
-
-    async archive() {
-      await closeFile();
-      const { path } = state;
-      if (state.bytes === 0) return undefined;
-      const stamp = nowText().replace(/[-:.]/g, "").toLowerCase();
-      const target = join(dirname(path), "archive", `${encodeSessionKey(key)}-${stamp}.jsonl`);
-      await files.makeFolder(dirname(target), { mode: FOLDER_MODE });
-      await files.rename(path, target);
-      state = emptyState(path, key);
-      // An empty session is a file too: without one, a session of the original would be found again.
-      await write(formatMetadata(state.metadata, nowText()));
-      await file?.sync();
-      const stat = await files.stat(path);
-      state.bytes = stat?.bytes ?? 0;
-      state.inode = stat?.inode ?? 0;
-      return target;
-    },
-
-    async close() {
-      if (closed) return;
-      closed = true;
-      keep(key, state);
-      try {
-        await closeFile();
-      } finally {
-        await lock.release();
-      }
-    },
+    path: async (key) => pathOf(key),
+    exists: async (key) => (await find(key)) !== undefined,
+    keys: async () => (await listSessionFiles(places)).map(({ key }) => key),
   };
 }

@@ -33,8 +33,8 @@ function starts(entries: readonly Entry[], stride: number, complete: boolean): n
 }
 
 /**
- * The newest part of at most `tokens`, repaired. The last turn is always in it, whatever its size.
- * `stride` is about the bytes of a quarter of the budget when it is the number of its tokens.
+ * The newest part of at most `tokens`, repaired. The last turn is always in it, whatever its size. A token
+ * is about 4 bytes, so a stride of as many bytes as there are tokens is a quarter of the budget.
  */
 export function windowOf(state: SessionState, tokens: number): readonly StoredMessage[] {
   const { entries } = state;

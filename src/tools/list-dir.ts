@@ -13,7 +13,7 @@ const MOST_ENTRIES = 1_000;
 const MOST_LOOKED_AT = 20_000;
 const MOST_FOLDERS = 5_000;
 
-/** What versioning, packaging, building and testing leave behind. */
+/** Folders that versioning, packaging, building and testing leave behind. A file may well have such a name. */
 const NOISE: ReadonlySet<string> = new Set(
   (
     ".git .hg .svn node_modules __pycache__ .venv venv dist build .tox .mypy_cache .pytest_cache .ruff_cache " +
@@ -97,7 +97,7 @@ async function walk(
     listing.isPartial ||= listed.more;
     for (const { name, kind } of listed.entries) {
       if (name === OWN) continue;
-      if (NOISE.has(name)) {
+      if (kind === "directory" && NOISE.has(name)) {
         listing.omitted.add(name);
         continue;
       }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { createDispatch } from "../../src/agent/dispatch.ts";
 import type { TurnEnded } from "../../src/core/events.ts";
 import type { InboundMessage } from "../../src/core/messages.ts";
+import type { Session, SessionStore } from "../../src/core/session.ts";
 import { defineTool, type toolOk } from "../../src/core/tool.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { textReply } from "../fakes/model.ts";
@@ -14,12 +15,26 @@ function start(options: Parameters<typeof createFixture>[0] = {}) {
   const fixture = createFixture(options);
   const abort = new AbortController();
   const ended: TurnEnded[] = [];
-  const running = createDispatch({ ...fixture.deps, onTurnEnded: (event) => ended.push(event) }).run(
-    abort.signal,
-  );
+  let archiveFails = false;
+  const sessions: SessionStore = {
+    ...fixture.sessions,
+    async open(key, options) {
+      const session = await fixture.sessions.open(key, options);
+      const archive = () => (archiveFails ? Promise.reject(new Error("EACCES: no")) : session.archive());
+      return Object.assign(Object.create(session) as Session, { archive });
+    },
+  };
+  const running = createDispatch({
+    ...fixture.deps,
+    sessions,
+    onTurnEnded: (event) => ended.push(event),
+  }).run(abort.signal);
   return {
     ...fixture,
     ended,
+    failArchive() {
+      archiveFails = true;
+    },
     send: (message: Parameters<typeof inboundMessage>[0]) =>
       fixture.bus.publishInbound(inboundMessage(message), never),
     finalsAre: (count: number) =>
@@ -130,6 +145,30 @@ describe("createDispatch()", () => {
     await agent.send({ id: "4", content: "hi" });
     await agent.finalsAre(3);
     expect(agent.model.requests.at(-1)?.messages).toHaveLength(2);
+    await agent.stop();
+  });
+
+  test("/new that fails still answers for what it stopped", async () => {
+    const agent = start({ script: [{ hang: true, text: "x" }] });
+    await agent.send({ id: "1" });
+    await agent.until((shown) => shown.length > 0);
+    agent.failArchive();
+    await agent.send({ id: "2", content: "/new" });
+    await agent.finalsAre(1);
+    expect(agent.finals()).toMatchObject([{ outcome: "error", content: "EACCES: no", answers: ["2", "1"] }]);
+    await agent.stop();
+  });
+
+  test("/new comes before a message that arrives while it stops what runs", async () => {
+    const agent = start({ script: ["one", { hang: true, text: "x" }, "fresh"] });
+    await agent.send({ id: "1", content: "old" });
+    await agent.finalsAre(1);
+    await agent.send({ id: "2" });
+    await agent.until((shown) => shown.at(-1)?.kind === "delta");
+    await Promise.all([agent.send({ id: "3", content: "/new" }), agent.send({ id: "4", content: "hi" })]);
+    await agent.finalsAre(3);
+    expect(agent.model.requests.at(-1)?.messages).toHaveLength(2);
+    expect((await agent.stored()).map(({ content }) => content)).toEqual(["hi", "fresh"]);
     await agent.stop();
   });
 

@@ -8,6 +8,7 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import type { FinalMessage, OutboundMessage } from "../../src/core/messages.ts";
 import type { StoredMessage } from "../../src/core/session.ts";
 import type { AnyTool, ToolPorts } from "../../src/core/tool.ts";
+import { never } from "../../src/lib/abort.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 import { createIds } from "../../src/platform/ids.ts";
 import { createLocks } from "../../src/platform/locks.ts";
@@ -109,7 +110,7 @@ export function createFixture({
     },
     async stored(key = "cli:direct"): Promise<StoredMessage[]> {
       const lines: StoredMessage[] = [];
-      for await (const line of sessions.read(key)) lines.push(line);
+      for await (const line of sessions.read(key, never)) lines.push(line);
       return lines;
     },
     async end(): Promise<void> {

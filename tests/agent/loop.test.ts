@@ -183,7 +183,8 @@ describe("runLoop()", () => {
   });
 
   test("keeps the history valid when arguments are a list, a double-encoded string or broken", async () => {
-    for (const args of ['[{"text":"x"}]', '"text"', "{broken", "12", "null"]) {
+    const deep = `{"text":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+    for (const args of ['[{"text":"x"}]', '"text"', "{broken", "12", "null", deep]) {
       const model = createFakeModel({ calls: [{ name: "echo", arguments: args }] }, "done");
       const done = await run(model);
       expect(content(done)).toBe("done");
@@ -212,7 +213,8 @@ describe("runLoop()", () => {
     const model = createFakeModel(...Array<Scripted>(100).fill({ calls: [{ name: "echo", arguments: {} }] }));
     const done = await run(model, { maxRounds: 40 });
     expect(model.requests).toHaveLength(3);
-    expect(content(done)).toContain("failed three times");
+    expect(content(done)).toContain("failed 3 times");
+    expect(content(done)).not.toContain("[");
     expect(content(done)).toContain('"text" is missing');
   });
 
@@ -255,9 +257,11 @@ describe("runLoop()", () => {
     expect(model.requests[2]?.messages.at(-1)?.content).toContain("2 rounds");
   });
 
-  test("gives its own summary when the model gives none", async () => {
-    const model = createFakeModel(call("1"), { error: { kind: "transient", message: "down" } });
-    expect(content(await run(model, { maxRounds: 1 }))).toContain("all 1 rounds");
+  test("gives its own summary when the model gives none, and hands on its failure", async () => {
+    expect(content(await run(createFakeModel(call("1"), " "), { maxRounds: 1 }))).toContain("all 1 rounds");
+    const error = { kind: "quota", message: "no credit" } as const;
+    const { result } = await run(createFakeModel(call("1"), { error }), { maxRounds: 1 });
+    expect(result).toEqual({ status: "failed", error });
   });
 
   test("hands on a failure of the model", async () => {
@@ -278,8 +282,10 @@ describe("runLoop()", () => {
     const { result, events } = await run(model, { tools: [tool], signal: abort.signal });
     expect(result.status).toBe("aborted");
     const ended = events.flatMap((event) => (event.type === "tool.ended" ? [event.result.text] : []));
-    expect(ended).toHaveLength(2);
-    for (const text of ended) expect(text).toStartWith("Error: stopped");
+    expect(ended.map((text) => text.split("\n")[0])).toEqual([
+      "Error: stopped before it was finished, outcome unknown",
+      "Error: not run, because the turn was stopped",
+    ]);
   });
 
   test("is aborted while the model thinks", async () => {

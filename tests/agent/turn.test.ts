@@ -89,6 +89,7 @@ describe("runTurn()", () => {
       "streamEnd",
       'toolHint echo("a")',
       "delta done",
+      "streamEnd",
       "final done",
     ]);
   });

@@ -6,6 +6,7 @@ import type { ExitCode } from "../../src/cli/command.ts";
 import { command } from "../../src/cli/config.ts";
 import type { App, ModelChoice } from "../../src/core/app.ts";
 import { UserError } from "../../src/core/errors.ts";
+import type { Platform } from "../../src/core/platform.ts";
 import { refusalOf, variable } from "../config/fixture.ts";
 import { createTestApp, type TestApp } from "./fixture.ts";
 
@@ -20,10 +21,16 @@ const choice: ModelChoice = {
   reasoningEffort: undefined,
 };
 
-function makeApp(text?: string, chooseModel: App["chooseModel"] = async () => choice): TestApp {
+function makeApp(
+  text?: string,
+  {
+    chooseModel = async () => choice,
+    env = {},
+  }: Partial<Pick<App, "chooseModel"> & Pick<Platform, "env">> = {},
+): TestApp {
   const home = mkdtempSync(join(tmpdir(), "nanobot-"));
   if (text !== undefined) writeFileSync(join(home, "config.json"), text);
-  return createTestApp({ home, chooseModel });
+  return createTestApp({ home, chooseModel, env });
 }
 
 async function run(
@@ -56,6 +63,14 @@ test("config check prints warnings, also for variables that are not set", async 
   expect(app.terminal.stdout).toContain("providers.a.apiKey: the environment variable UNSET is not set");
 });
 
+test("config check refuses a time zone that only its variable makes wrong", async () => {
+  const text = JSON.stringify({ agents: { defaults: { timezone: variable("ZONE") } } });
+  expect(await refusalOf(run(makeApp(text, { env: { ZONE: "Mars/Base" } }), "check"))).toStartWith(
+    "Read settings: agents.defaults.timezone: expected the name of a time zone",
+  );
+  expect(await run(makeApp(text, { env: { ZONE: "Europe/Berlin" } }), "check")).toBe(0);
+});
+
 test("config check refuses a broken file", async () => {
   expect(await refusalOf(run(makeApp('{"agents": 1}'), "check"))).toContain(
     "line 1, agents: expected an object",
@@ -63,8 +78,10 @@ test("config check refuses a broken file", async () => {
 });
 
 test("config check refuses a model that cannot be used", async () => {
-  const app = makeApp("{}", async () => {
-    throw new UserError("No key for openrouter");
+  const app = makeApp("{}", {
+    chooseModel: async () => {
+      throw new UserError("No key for openrouter");
+    },
   });
   expect(await refusalOf(run(app, "check"))).toBe("No key for openrouter");
 });

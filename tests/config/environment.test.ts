@@ -1,14 +1,11 @@
 import { expect, test } from "bun:test";
 import { makeConfig } from "./fixture.ts";
 
-test("loadConfig() lets the environment win over the file, and flags over both", async () => {
-  const file = makeConfig({ agents: { defaults: { model: "file", botName: "file", botIcon: "file" } } });
-  const { config } = await file.load({
-    env: { NANOBOT_AGENTS__DEFAULTS__MODEL: "env", NANOBOT_AGENTS__DEFAULTS__BOT_NAME: "env" },
-    flags: { agents: { defaults: { model: "flag" } } },
-  });
-  const { model, botName, botIcon } = config.agents.defaults;
-  expect([model, botName, botIcon]).toEqual(["flag", "env", "file"]);
+test("loadConfig() lets the environment win over the file", async () => {
+  const file = makeConfig({ agents: { defaults: { model: "file", provider: "file" } } });
+  const { config } = await file.load({ env: { NANOBOT_AGENTS__DEFAULTS__MODEL: "env" } });
+  const { model, provider } = config.agents.defaults;
+  expect([model, provider]).toEqual(["env", "file"]);
 });
 
 test("loadConfig() finds keys for variables in any case and spelling", async () => {
@@ -145,9 +142,7 @@ test("loadConfig() does not let a part of the environment move keys out of that 
   expect(warnings[0]).toContain("Unknown key tools.exec.restrictToWorkspace is ignored");
 });
 
-test("loadConfig() refuses a flag that does not fit", async () => {
-  const refusal = await makeConfig().refusal({ flags: { agents: { defaults: { maxTokens: "x" } } } });
-  expect(refusal).toBe(
-    "Read flags: agents.defaults.maxTokens: expected a whole number, 1 or more, found a string",
-  );
+test("loadConfig() refuses a block that a variable began and that lacks a key", async () => {
+  const refusal = await makeConfig().refusal({ env: { NANOBOT_MODEL_PRESETS__FAST__MAX_TOKENS: "5" } });
+  expect(refusal).toBe("Read settings: modelPresets.fast.model: expected a string, found nothing");
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../../src/config/environment.ts";
-import { type LoadedConfig, loadConfig, type RawConfig } from "../../src/config/load.ts";
+import { type LoadedConfig, loadConfig } from "../../src/config/load.ts";
 import { UserError } from "../../src/core/errors.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 
@@ -17,9 +17,9 @@ export function makeFolder(): string {
 export interface ConfigFile {
   readonly path: string;
   readonly folder: string;
-  load(options?: { env?: Environment; flags?: RawConfig }): Promise<LoadedConfig>;
+  load(options?: { env?: Environment }): Promise<LoadedConfig>;
   /** What loading is refused with, message and hint. */
-  refusal(options?: { env?: Environment; flags?: RawConfig }): Promise<string>;
+  refusal(options?: { env?: Environment }): Promise<string>;
   text(): string;
 }
 
@@ -28,7 +28,7 @@ export function makeConfig(content?: string | Uint8Array | object): ConfigFile {
   const path = join(folder, "config.json");
   if (typeof content === "string" || content instanceof Uint8Array) writeFileSync(path, content);
   else if (content !== undefined) writeFileSync(path, JSON.stringify(content, undefined, 2));
-  const load: ConfigFile["load"] = ({ env = {}, flags = {} } = {}) => loadConfig({ files, path, env, flags });
+  const load: ConfigFile["load"] = ({ env = {} } = {}) => loadConfig({ files, path, env });
   return {
     path,
     folder,

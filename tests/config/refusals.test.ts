@@ -186,11 +186,6 @@ describe("loadConfig() refuses what does not fit the schema", () => {
       '{"modelPresets": {"default": {"model": "m"}}}',
       "line 1, modelPresets.default: this name stands for agents.defaults; choose another",
     ],
-    [
-      "an open API without a key",
-      '{"api": {"host": "0.0.0.0"}}',
-      "line 1, api.host: an API that everybody can reach needs api.apiKey",
-    ],
   ];
   for (const [name, text, complaint] of cases) {
     test(`loadConfig() refuses ${name}`, async () => {

@@ -252,6 +252,23 @@ describe("resolve() keeps nanobot's own files", () => {
     expect(await refusal(open.resolve(`${config}.txt`, "read"))).toStartWith("not refused");
   });
 
+  const temporary = ".nanobot-4711-0f8fad5b-d9cb-469f-a165-70867728950e.tmp";
+  test.each([temporary, temporary.toUpperCase(), `notes/${temporary}`, `../${temporary}`])(
+    "resolve() refuses %j, a file that is being written, to readers and writers",
+    async (path) => {
+      for (const access of ["read", "write"] as const) {
+        expect(await refusal(unrestricted().resolve(path, access))).toContain("closed to tools");
+      }
+    },
+  );
+
+  test.each([`a${temporary}`, `${temporary}.txt`, ".nanobot-notes.tmp", `${temporary}/x`])(
+    "resolve() takes %j, which only resembles such a file",
+    async (path) => {
+      expect<string>(await create().resolve(path, "write")).toBe(join(workspace, path));
+    },
+  );
+
   test("resolve() refuses everything while a hidden path cannot be judged", async () => {
     const homeless = create({ home: undefined, hidden: ["~/config.json"] });
     expect(await refusal(homeless.resolve("a.txt", "read"))).toContain("home folder is not known");

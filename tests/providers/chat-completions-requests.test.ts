@@ -97,55 +97,6 @@ describe("chat() sends", () => {
     ]);
   });
 
-  test("call ids that came twice as different ones, with their results", async () => {
-    const { body } = await sentFor({
-      messages: [
-        { role: "user", content: "u" },
-        { role: "assistant", content: "", toolCalls: [call("x"), call("x")] },
-        result("x", "first"),
-        result("x", "second"),
-        { role: "assistant", content: "", toolCalls: [call("x")] },
-        result("x", "third"),
-      ],
-    });
-    const messages = body["messages"] as { tool_call_id?: string; content: string }[];
-    const results = messages.filter((message) => message.tool_call_id !== undefined);
-    expect(results.map(({ content }) => content)).toEqual(["first", "second", "third"]);
-    expect(new Set(results.map((message) => message.tool_call_id)).size).toBe(3);
-  });
-
-  test.each([
-    ["a list", '[{"command":"ls"}]', "{}"],
-    ["no JSON", '{"command":', "{}"],
-    ["JSON in a string", '"{\\"command\\":\\"ls\\"}"', '{"command":"ls"}'],
-    ["nothing", "", "{}"],
-  ])("the text of an object for arguments that are %s", async (_, text, expected) => {
-    const { body } = await sentFor({
-      messages: [
-        { role: "user", content: "u" },
-        { role: "assistant", content: "", toolCalls: [call("a", text)] },
-        result("a"),
-      ],
-    });
-    expect(body["messages"]).toMatchObject([{}, { tool_calls: [{ function: { arguments: expected } }] }, {}]);
-  });
-
-  test("a name that a vendor takes for any that a model made up", async () => {
-    const odd = { id: "a", name: "functions.exec!", arguments: "{}" };
-    const { body } = await sentFor({
-      messages: [
-        { role: "user", content: "u" },
-        { role: "assistant", content: "", toolCalls: [odd] },
-        result("a"),
-      ],
-    });
-    expect(body["messages"]).toMatchObject([
-      {},
-      { tool_calls: [{ function: { name: "functions_exec_" } }] },
-      {},
-    ]);
-  });
-
   test("the key, own headers, own fields and own parameters", async () => {
     const { headers, path, body } = await sentFor(
       {},

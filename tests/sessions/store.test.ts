@@ -275,7 +275,7 @@ test("list() shows the newest first with the beginning of what was said, and rea
   const [summary] = await store.list();
   expect(summary).toMatchObject({ key: "a", preview: "what is up?", path: await store.path("a") });
   const lines: string[] = [];
-  for await (const { content } of store.read("a")) lines.push(content);
+  for await (const { content } of store.read("a", signal)) lines.push(content);
   expect(lines).toEqual(["what is\nup?", "all well"]);
 });
 
@@ -326,6 +326,31 @@ test("open() copies a session of the original's later versions from its namespac
   const name = `${Buffer.from("slack:C1:1.2").toString("base64url")}.jsonl`;
   writeFileSync(join(homeSessions, id, name), lines.map((line) => JSON.stringify(line)).join("\n"));
   expect(await contents(store, "slack:C1:1.2")).toEqual(["look\n[image_url]", "", "ok"]);
+});
+
+test("open() counts what the original consolidated as the original does", async () => {
+  const { store, workspace } = setUp();
+  mkdirSync(join(workspace, "sessions"));
+  const write = (name: string, consolidated: number) => {
+    const lines = [
+      { _type: "metadata", metadata: {}, last_consolidated: consolidated },
+      { role: "user", content: "one" },
+      { role: "user", content: "/status", _command: true },
+      { role: "assistant", content: "two" },
+    ];
+    writeFileSync(
+      join(workspace, "sessions", name),
+      `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`,
+    );
+  };
+  write("a_some.jsonl", 2);
+  write("a_all.jsonl", 3);
+  write("a_more.jsonl", 99);
+  expect(await contents(store, "a:some")).toEqual(["two"]);
+  expect(await contents(store, "a:all")).toEqual([]);
+  expect(await contents(store, "a:more")).toEqual(["one", "two"]);
+  await add(store, "a:all", user("new"));
+  expect(await contents(setUp({ workspace }).store, "a:all")).toEqual(["new"]);
 });
 
 test("open() passes over a file of the original whose own key is another", async () => {

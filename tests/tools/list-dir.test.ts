@@ -40,6 +40,13 @@ test("listDir() leaves out what tools leave behind, and says so", async () => {
   expect((await call(listDir, {})).text).toBe("a.txt\nsrc/\n\n(Left out: .git, dist)");
 });
 
+test("listDir() shows files whose names are those of such folders", async () => {
+  const { call } = fixtureWith("build", "dist", ".coverage", ".git", "src/build/x");
+  expect((await call(listDir, { recursive: true })).text).toBe(
+    ".coverage\n.git\nbuild\ndist\nsrc/\n\n(Left out: build)",
+  );
+});
+
 test("listDir() shows such a folder when it is asked for by name", async () => {
   const { call } = fixtureWith("dist/x");
   expect((await call(listDir, { path: "dist" })).text).toBe("x");

@@ -33,6 +33,35 @@ async function* listening(keys: AsyncIterable<Key>, onListening: () => void): As
   }
 }
 
+/** What the agent answers beside a running turn, and the ways out: these lines do not wait for its end. */
+const IMMEDIATE: ReadonlySet<string> = new Set(["/stop", "/status", "/help", "/new", ...EXIT_WORDS]);
+
+/** Keys pressed while a turn runs. They are typed again when it has ended, commands aside. */
+function createTypedAhead() {
+  let keys: Key[] = [];
+  let room = MAX_TEXT;
+  let line = emptyEditor();
+  let lineStart = 0;
+  return {
+    get keys(): readonly Key[] {
+      return keys;
+    },
+    /** Returns the line that this key ends, if it is a command that acts at once. */
+    add(key: Key): string | undefined {
+      room -= key.text.length + 1;
+      if (room <= 0) return undefined;
+      keys.push(key);
+      const { state, action } = applyKey(line, key);
+      line = state;
+      if (action?.type !== "submit") return undefined;
+      const isCommand = IMMEDIATE.has(action.text.trim().toLowerCase());
+      if (isCommand) keys = keys.slice(0, lineStart);
+      lineStart = keys.length;
+      return isCommand ? action.text : undefined;
+    },
+  };
+}
+
 /** The channel that reads messages from the keyboard until the user leaves. */
 export function createChat(config: CliConfig, context: ChannelContext): Channel {
   const { terminal, clock, emit, files, log } = context;
@@ -58,8 +87,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   const pending = new Set<InboundId>();
   let started = false;
   let editor: EditorState = emptyEditor();
-  let typedAhead: Key[] = [];
-  let typedAheadRoom = MAX_TEXT;
+  let ahead = createTypedAhead();
   /** The last key was a Ctrl-C that the next one turns into leaving. */
   let armed = false;
   let stored = Promise.resolve();
@@ -131,15 +159,14 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
     begin("/stop");
   }
 
-  function typeAhead(key: Key): void {
-    typedAheadRoom -= key.text.length + 1;
-    if (typedAheadRoom > 0) typedAhead.push(key);
-  }
-
   function onKey(key: Key): void {
     if (pending.size > 0) {
-      if (isInterrupt(key)) interruptTurn();
-      else typeAhead(key);
+      if (isInterrupt(key)) {
+        interruptTurn();
+      } else {
+        const command = ahead.add(key);
+        if (command !== undefined) submit(command);
+      }
       return;
     }
     const { state, action } = applyKey(editor, key);
@@ -151,9 +178,8 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   function onTurnEnded(): void {
     spinner.stop();
     screen.print("\n", "out");
-    const keys = typedAhead;
-    typedAhead = [];
-    typedAheadRoom = MAX_TEXT;
+    const { keys } = ahead;
+    ahead = createTypedAhead();
     for (const key of keys) onKey(key);
     showPrompt();
   }

@@ -3,6 +3,7 @@
 import type { Channel, ChannelContext } from "../../core/channel.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { FinalMessage, InboundId, OutboundMessage } from "../../core/messages.ts";
+import { safeJson } from "../../lib/safe-json.ts";
 import { oneLine } from "../../lib/text.ts";
 import { activityOf, THINKING } from "./activity.ts";
 import type { CliConfig } from "./config.ts";
@@ -10,15 +11,6 @@ import { createInbound } from "./inbound.ts";
 import { createScreen } from "./screen.ts";
 import { createSpinner } from "./spinner.ts";
 import { createTranscript } from "./transcript.ts";
-
-/** JSON on one line in which nothing can steer a terminal: control and format characters are spelled out. */
-function toJsonLine(value: JsonObject): string {
-  const spellOut = (text: string) =>
-    [...Array(text.length).keys()]
-      .map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`)
-      .join("");
-  return `${JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, spellOut)}\n`;
-}
 
 function report(session: string, final: FinalMessage, tools: readonly JsonObject[]): JsonObject {
   const { usage, model } = final.metadata;
@@ -62,6 +54,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
       await Promise.race([emit(message).then(() => answered.promise), aborted]);
     } finally {
       spinner.stop();
+      transcript.end();
       screen.close();
       await terminal.flush();
     }
@@ -74,7 +67,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     const activity = activityOf(message);
     if (activity !== undefined) spinner.say(activity);
     transcript.show(message);
-    if (last && json) terminal.out(toJsonLine(report(session, message, tools)));
+    if (last && json) terminal.out(`${safeJson(report(session, message, tools))}\n`);
   }
 
   return {

@@ -23,6 +23,8 @@ export interface Transcript {
   show(message: OutboundMessage): void;
   /** A sentence of the program itself. */
   say(text: string): void;
+  /** Shows what is held back because its line or block is not complete. */
+  end(): void;
 }
 
 /** What a turn streamed so far. `segment` is the text since the last time tools ran. */
@@ -36,9 +38,9 @@ function clean(text: string): string {
   return wellFormed(stripControls(text));
 }
 
-/** A tool call on one line, without the arrow it may come with. */
+/** A tool call on one line. */
 export function hintText(content: string): string {
-  return oneLine(content.replace(/^\s*↳\s*/, ""), 200);
+  return oneLine(content, 200);
 }
 
 function withoutOuterNewlines(text: string): string {
@@ -166,6 +168,10 @@ export function createTranscript(options: TranscriptOptions): Transcript {
 
     say(text) {
       print(dim(text, asideColor), asides);
+    },
+
+    end() {
+      for (const flow of flows.values()) flush(flow);
     },
   };
 }

@@ -346,3 +346,19 @@ test("createChat() greets in one line where there is no model to name", async ()
   const { emulator } = await open();
   expect(emulator.rows[0]).toBe(GREETING);
 });
+
+test("createChat() sends a command that is typed during a turn at once, and other lines after it", async () => {
+  const chat = await open();
+  await chat.terminal.type("hello");
+  await chat.terminal.press("return");
+  const turn = await chat.nextEmitted(0);
+  await chat.terminal.type("later");
+  await chat.terminal.press("return");
+  await chat.terminal.type("/status");
+  await chat.terminal.press("return");
+  const command = await chat.nextEmitted(1);
+  expect(command.content).toBe("/status");
+  await chat.answer(command, "all well");
+  await chat.answer(turn, "hi");
+  expect((await chat.nextEmitted(2)).content).toBe("later");
+});

@@ -1,12 +1,17 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHistory } from "../../../src/channels/cli/history.ts";
+import { createHistory, type History } from "../../../src/channels/cli/history.ts";
 import { createFileSystem } from "../../../src/platform/files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nanobot-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const opened: History[] = [];
+afterEach(async () => {
+  for (const history of opened.splice(0)) await history.close();
+});
 
 let files = 0;
 function fresh(content?: string) {
@@ -17,8 +22,11 @@ function fresh(content?: string) {
   }
   const logged: string[] = [];
   const log = (message: string) => void logged.push(message);
-  const open = () =>
-    createHistory(path, createFileSystem(), { debug: log, info: log, warn: log, error: log });
+  const open = () => {
+    const history = createHistory(path, createFileSystem(), { debug: log, info: log, warn: log, error: log });
+    opened.push(history);
+    return history;
+  };
   return { path, logged, open };
 }
 

@@ -80,7 +80,7 @@ test("createOneShot() prints only the final content when stdout is not a termina
 
 test("createOneShot() shows hints dimmed on a terminal, and not at all elsewhere", async () => {
   const reply = async (setup: Setup, turn: InboundMessage) => {
-    await setup.hint(turn, '↳ read_file("notes.md")');
+    await setup.hint(turn, 'read_file("notes.md")');
     await setup.answer(turn, "hi");
   };
   const shown = await ask({}, { stderrIsTty: true }, reply);

@@ -38,7 +38,7 @@ if (what === "state") {
 
 if (what === "read") {
   try {
-    terminal.out(JSON.stringify(await terminal.readAll(Number(limit))));
+    terminal.out(JSON.stringify(await terminal.readAll(Number(limit), new AbortController().signal)));
   } catch (error) {
     terminal.out(error instanceof Error ? `${error.name}: ${error.message}` : "?");
   }

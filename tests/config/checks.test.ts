@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { kept, unsupported } from "../../src/config/checks.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { type AnySchema, schemaAt, shapeOf } from "../../src/config/shape.ts";
+import { makeConfig } from "./fixture.ts";
+
+async function warningsFor(content: object): Promise<readonly string[]> {
+  return (await makeConfig(content).load()).warnings;
+}
+
+const noEffect = (path: string) => `${path} is not supported yet and has no effect`;
+
+/** Every setting, as a dotted path; `*` stands for a name of the user's own. */
+function settingsOf(schema: AnySchema, path: readonly string[] = []): string[] {
+  const shape = shapeOf(schema);
+  if (shape.kind === "record" && shapeOf(shape.value).kind === "object") {
+    return settingsOf(shape.value, [...path, "*"]);
+  }
+  if (shape.kind !== "object") return [path.join(".")];
+  return [...shape.entries].flatMap(([key, entry]) => settingsOf(entry, [...path, key]));
+}
+
+describe("unsupported", () => {
+  test("names only settings that the schema has", () => {
+    for (const path of [...unsupported, ...kept]) {
+      expect([path, schemaAt(configSchema, path.split("."))]).not.toEqual([path, undefined]);
+    }
+  });
+
+  test("names every setting that no other part of the program reads", () => {
+    const src = resolve(import.meta.dir, "../../src");
+    const code = readdirSync(src, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !/^config.(schema|checks|translate)/.test(file))
+      .map((file) => readFileSync(join(src, file), "utf8"))
+      .join("\n");
+    const isNamed = (path: string) =>
+      [...unsupported, ...kept].some((one) => path === one || path.startsWith(`${one}.`));
+    const isRead = (path: string) => new RegExp(`\\b${path.split(".").at(-1)}\\b`).test(code);
+    expect(settingsOf(configSchema).filter((path) => !isNamed(path) && !isRead(path))).toEqual([]);
+  });
+});
+
+describe("loadConfig() warns", () => {
+  test("of settings of a provider that have no effect", async () => {
+    const providers = {
+      a: { apiKey: "k", proxy: "http://p", apiType: "responses", region: "eu", profile: "x" },
+      b: { thinkingStyle: "thinking_type", displayName: "B" },
+      c: { apiKey: "k", apiType: "chat_completions" },
+    };
+    expect(new Set(await warningsFor({ providers }))).toEqual(
+      new Set(
+        ["a.apiType", "a.profile", "a.proxy", "a.region", "b.displayName", "b.thinkingStyle"].map((name) =>
+          noEffect(`providers.${name}`),
+        ),
+      ),
+    );
+  });
+
+  test("of every channel that is enabled, and of no other", async () => {
+    const channels = { telegram: { enabled: true, token: "t" }, slack: { enabled: false }, discord: {} };
+    expect(await warningsFor({ channels })).toEqual([noEffect("channels.telegram")]);
+  });
+
+  test("of settings of tools, agent and gateway that have no effect", async () => {
+    const warnings = await warningsFor({
+      agents: { defaults: { botName: "b", disabledSkills: ["x"], timezoneMode: "auto" } },
+      gateway: { heartbeat: { enabled: false } },
+      tools: {
+        exec: { sandboxRoBinds: ["/x"] },
+        ssrfWhitelist: ["10.0.0.0/8"],
+        maxSessionMessagesPerMinute: 5,
+      },
+    });
+    expect(warnings).toEqual([
+      noEffect("agents.defaults.botName"),
+      noEffect("agents.defaults.disabledSkills"),
+      noEffect("gateway"),
+      noEffect("tools.exec.sandboxRoBinds"),
+      noEffect("tools.maxSessionMessagesPerMinute"),
+      noEffect("tools.ssrfWhitelist"),
+      "agents.defaults.timezoneMode has no effect",
+    ]);
+  });
+
+  test("of nothing where the value is the default, or asks for what is done anyway", async () => {
+    const warnings = await warningsFor({
+      agents: { defaults: { botName: "nanobot", idleCompactAfterMinutes: 15, timezoneMode: "manual" } },
+      providers: { a: { apiType: "auto" } },
+      gateway: { port: 18_790 },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  test("of no preset, since presets are supported", async () => {
+    const modelPresets = { fast: { model: "m" } };
+    expect(await warningsFor({ modelPresets, agents: { defaults: { modelPreset: "fast" } } })).toEqual([]);
+  });
+
+  test("of contradictions in parts that are not supported yet, and starts", async () => {
+    const noPreset = "there is no preset of this name in modelPresets";
+    const defaults = {
+      fallbackModels: ["gone", { provider: "a", model: "m" }],
+      dream: { modelOverride: "gone" },
+    };
+    const warnings = await warningsFor({ agents: { defaults }, api: { host: "::" } });
+    expect(warnings.slice(-3)).toEqual([
+      `agents.defaults.fallbackModels[0]: ${noPreset}`,
+      `agents.defaults.dream.modelOverride: ${noPreset}`,
+      "api.host: an API that everybody can reach needs api.apiKey",
+    ]);
+  });
+
+  test("of no contradiction where presets and keys are there", async () => {
+    const warnings = await warningsFor({
+      modelPresets: { fast: { model: "m" } },
+      agents: { defaults: { fallbackModels: ["fast"], dream: { modelOverride: "fast" } } },
+      api: { host: "0.0.0.0", apiKey: "k" },
+    });
+    expect(warnings.filter((warning) => !warning.endsWith("is not supported yet and has no effect"))).toEqual(
+      [],
+    );
+  });
+});
