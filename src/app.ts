@@ -100,6 +100,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       workspace,
       ports: await toolPorts(),
       maxResultChars: (await agentSettings()).maxToolResultChars,
+      mask: log.mask,
       spill: ({ sessionKey }, { id }, text) => spill(sessionKey, id, text),
       log,
     });
@@ -193,9 +194,9 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     const { workspacePath } = await import("./config/paths.ts");
     const { config: values, home } = await config();
     const workspace = workspacePath(values, home, platform, flags);
-    if (onlyWhenMissing && (await files.stat(workspace)) !== undefined) return [];
-    const workspaces = await import("./config/workspace.ts");
-    return workspaces.prepareWorkspace({ files, assets, workspace });
+    const { createWorkspace, prepareWorkspace: complete } = await import("./config/workspace.ts");
+    const make = onlyWhenMissing ? createWorkspace : complete;
+    return make({ files, assets, workspace });
   }
 
   async function converse(

@@ -26,10 +26,14 @@ async function main(argv: readonly string[]): Promise<number> {
       apps.push(app);
       return app;
     },
+    async flush() {
+      for (const app of apps) await app.flush();
+      await platform.terminal.flush();
+    },
     mask: (text) => apps.reduce((masked, app) => app.mask(masked), text),
   });
-  for (const app of apps) await app.flush();
-  await platform.terminal.flush();
+  // An error may have been printed since; that it cannot be is known by then.
+  await platform.terminal.flush().catch(() => {});
   return code;
 }
 

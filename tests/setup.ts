@@ -1,13 +1,17 @@
-/** Loaded before every test: a home of its own, no network beyond loopback, and no failure unseen. */
+/** Loaded before every test: folders of its own, no network beyond loopback, and no failure unseen. */
 
 import { afterAll } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const home = mkdtempSync(join(tmpdir(), "nanobot-home-"));
+const own = mkdtempSync(join(tmpdir(), "nanobot-tests-"));
+const home = join(own, "home");
+const temporary = join(own, "tmp");
+for (const folder of [home, temporary]) mkdirSync(folder);
 process.env["HOME"] = home;
 process.env["NANOBOT_HOME"] = join(home, ".nanobot");
+process.env["TMPDIR"] = temporary;
 
 // What a developer has set must not decide how a test ends.
 for (const name of Object.keys(process.env)) {
@@ -31,6 +35,6 @@ process.on("unhandledRejection", (reason) => {
 });
 
 afterAll(() => {
-  rmSync(home, { recursive: true, force: true });
+  rmSync(own, { recursive: true, force: true });
   if (unhandled.length > 0) throw new AggregateError(unhandled, "A test left a rejection unhandled");
 });

@@ -23,6 +23,8 @@ export interface ToolboxOptions {
   readonly maxResultChars: number;
   /** Keeps a result that is too long and resolves to the path by which the model can read it. */
   readonly spill: (run: ToolRun, call: ToolCall, text: string) => Promise<string>;
+  /** Takes secrets out of what goes to the model: a command can read more than it was given. */
+  readonly mask: (text: string) => string;
   readonly log: Log;
 }
 
@@ -43,6 +45,7 @@ export function createToolbox({
   ports,
   maxResultChars,
   spill,
+  mask,
   log,
 }: ToolboxOptions): Toolbox {
   const known = new Map(tools.map((tool) => [tool.name, define(tool)]));
@@ -84,10 +87,8 @@ export function createToolbox({
     run: ToolRun,
     limit: number,
   ): Promise<ToolResult> {
-    const text =
-      wellFormed(result.text).trim() === ""
-        ? `(${call.name} completed with no output)`
-        : wellFormed(result.text);
+    const given = mask(wellFormed(result.text));
+    const text = given.trim() === "" ? `(${call.name} completed with no output)` : given;
     const shown = text.length > limit ? await shorten(text, call, run, limit) : text;
     return result.ok ? { ok: true, text: shown } : { ok: false, text: `Error: ${shown}\n${TRY_ANOTHER_WAY}` };
   }

@@ -223,6 +223,7 @@ async function finish(
       await publishFinal(message, deps, { outcome: "answer", content: result.message.content, usage });
       return "answered";
     case "failed":
+      deps.log.info("Model call failed", { turn: message.id, ...result.error });
       // Shown and not stored: an error is never an answer, and must not be quoted as one.
       await publishFinal(message, deps, {
         outcome: "error",

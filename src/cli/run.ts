@@ -14,12 +14,21 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Called only when a command runs. */
   readonly createApp: (flags: GlobalFlags) => Promise<App>;
+  /** Resolves when everything that was printed and logged is out. */
+  readonly flush: () => Promise<void>;
   /** Takes known secrets out of what is printed. */
   readonly mask: (text: string) => string;
 }
 
 /** Never rejects. Results go to stdout, everything else to stderr. */
-export async function runCli({ argv, terminal, signal, createApp, mask }: RunOptions): Promise<ExitCode> {
+export async function runCli({
+  argv,
+  terminal,
+  signal,
+  createApp,
+  flush,
+  mask,
+}: RunOptions): Promise<ExitCode> {
   try {
     const { words, command, flags, positionals, options, ...invocation } = await parseInvocation(argv);
     const wantsHelp = invocation.help || argv.length === 0;
@@ -31,6 +40,7 @@ export async function runCli({ argv, terminal, signal, createApp, mask }: RunOpt
     }
     const app = await createApp(flags);
     const code = await command.run({ app, positionals, options, signal });
+    await flush();
     return signal.aborted ? 130 : code;
   } catch (error) {
     if (signal.aborted && error === signal.reason) return 130;
@@ -42,7 +52,7 @@ function report(error: unknown, print: (text: string) => void): ExitCode {
   if (error instanceof UserError) {
     const hint = error.hint === undefined ? "" : `\n${error.hint}`;
     print(`nanobot: ${error.message}${hint}\n`);
-    return 2;
+    return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   print(`nanobot: this is a bug, please report it\n${text}\n`);

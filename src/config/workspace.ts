@@ -2,6 +2,7 @@
 
 import { UserError } from "../core/errors.ts";
 import type { Assets, FileSystem } from "../core/platform.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { dirname, join } from "../lib/path.ts";
 
@@ -31,6 +32,26 @@ export async function prepareWorkspace({ files, assets, workspace }: WorkspaceOp
     if (isAdded) added.push(template);
   }
   return added;
+}
+
+/**
+ * Makes a workspace that is not there, all at once: another process that starts at the same moment, or
+ * after a kill, finds it whole or not at all. Resolves to the paths it added; none when somebody was faster.
+ */
+export async function createWorkspace({ files, assets, workspace }: WorkspaceOptions): Promise<string[]> {
+  if ((await files.stat(workspace)) !== undefined) return [];
+  // A link to nothing is refused there, with a word to the user.
+  if ((await files.linkStat(workspace)) !== undefined) return prepareWorkspace({ files, assets, workspace });
+  const making = `${workspace}.new-${crypto.randomUUID()}`;
+  try {
+    const added = await prepareWorkspace({ files, assets, workspace: making });
+    await files.rename(making, workspace);
+    return added;
+  } catch (error) {
+    await files.remove(making);
+    if (["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? "")) return [];
+    throw error;
+  }
 }
 
 async function makeWorkspace(files: FileSystem, workspace: string): Promise<void> {

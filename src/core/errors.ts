@@ -2,15 +2,21 @@
 
 /**
  * The person at the keyboard must change something: a flag, a config value, a file.
- * Printed without a stack, exit code 2. The message says what failed, the hint what to do about it.
+ * Printed without a stack. The message says what failed, the hint what to do about it. The program exits
+ * with 2 when it was used or configured wrongly, which is the rule, and with 1 when the machine failed it.
  */
 export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;
+  readonly exitCode: 1 | 2;
 
-  constructor(message: string, { hint, cause }: { hint?: string; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { hint, cause, exitCode = 2 }: { hint?: string; cause?: unknown; exitCode?: 1 | 2 } = {},
+  ) {
     super(message, { cause });
     this.hint = hint;
+    this.exitCode = exitCode;
   }
 }
 

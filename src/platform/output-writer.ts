@@ -4,6 +4,7 @@
  */
 
 import { writeSync } from "node:fs";
+import { UserError } from "../core/errors.ts";
 import { errorCode } from "../lib/error-code.ts";
 
 export interface OutputWriter {
@@ -41,6 +42,9 @@ export function createOutputWriter(
       } catch (error) {
         const code = errorCode(error) ?? "";
         if (code === "EAGAIN") return rest;
+        if (code === "ENOSPC") {
+          throw new UserError("Cannot write the output: the disk is full", { cause: error, exitCode: 1 });
+        }
         if (!GONE.includes(code)) throw error;
         isGone = true;
       }

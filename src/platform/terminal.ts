@@ -218,7 +218,12 @@ function takeOver(input: NodeJS.ReadStream, write: (text: string) => void): () =
   const restore = () => {
     process.off("exit", restore);
     write(PASTE_MODE_OFF);
-    if (!input.destroyed) input.setRawMode(false);
+    try {
+      if (!input.destroyed) input.setRawMode(false);
+    } catch (error) {
+      // A terminal that hung up has no mode to go back to.
+      if (!String(error).includes("errno: 5") && errorCode(error) !== "EIO") throw error;
+    }
   };
   process.on("exit", restore);
   return restore;

@@ -1,11 +1,11 @@
 /** The chat-completions protocol, which most vendors and every local server speak, over the openai package. */
 
-import type OpenAI from "openai";
 import type { ChatReply, ChatRequest, Model, ModelError } from "../core/model.ts";
 import type { Clock } from "../core/platform.ts";
 import { abortable } from "../lib/abort.ts";
+import { lazy } from "../lib/lazy.ts";
 import { createMask } from "../lib/mask.ts";
-import { BadReply, type CallNames, describeFailure, Refusal, refusalBehind } from "./model-failure.ts";
+import { BadReply, type CallNames, describeFailure, Refusal, Unreachable } from "./model-failure.ts";
 import { createSseParser } from "./sse.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 import { createReplyBuilder, type ReplyBuilder } from "./wire-reply.ts";
@@ -39,8 +39,6 @@ const MOST_REPLY_BYTES = 32 * 1024 * 1024;
 const MOST_REFUSAL_BYTES = 64 * 1024;
 /** How long the end of a body may come after the end of the reply. */
 const LINGER_MS = 500;
-/** The package's own timer is kept out of the way: it stops at the headers, ours does not. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 export function createChatCompletions({
   provider,
@@ -56,7 +54,6 @@ export function createChatCompletions({
   streamIdleMs = 90_000,
   callTimeoutMs,
 }: ChatCompletionsOptions): Model {
-  let client: Promise<OpenAI> | undefined;
   let quirks: Quirks = {
     noStreamOptions: false,
     completionTokens: false,
@@ -66,9 +63,13 @@ export function createChatCompletions({
   let callsWithoutId = 0;
   const newCallId = () => `call_${clock.now().toString(36)}_${++callsWithoutId}`;
 
-  async function connect(): Promise<OpenAI> {
+  /**
+   * The package says where to post and with what headers. That depends on the configuration alone, and
+   * asking it costs more than everything else of a call together, so it is asked once.
+   */
+  const connect = lazy(async () => {
     const { OpenAI } = await import("openai");
-    return new OpenAI({
+    const client = new OpenAI({
       baseURL: baseUrl,
       apiKey: apiKey ?? "none",
       // The package would take these from variables meant for its own vendor and send them to any.
@@ -80,12 +81,12 @@ export function createChatCompletions({
         ...headers,
       },
       defaultQuery: { ...extraQuery },
-      fetch: (url, init) => fetchOrRefuse(fetch, clock, url, init),
-      maxRetries: 0,
-      timeout: NO_TIMEOUT_MS,
       logLevel: "off",
     });
-  }
+    const { req, url } = await client.buildRequest({ method: "post", path: "/chat/completions", body: {} });
+    return (body: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
+      fetchOrRefuse(fetch, clock, url, { ...req, body: JSON.stringify(body), signal });
+  });
 
   function failureOf(error: unknown, request: ChatRequest, builder: ReplyBuilder): ChatReply {
     const partial = builder.partial();
@@ -105,10 +106,8 @@ export function createChatCompletions({
       totalMs: callTimeoutMs,
     });
     try {
-      client ??= connect();
-      const api = await client;
-      const body = { ...toWireRequest(request, quirks), ...extraBody };
-      const sent = api.post("/chat/completions", { body, signal: watchdog.signal }).asResponse();
+      const post = await connect();
+      const sent = post({ ...toWireRequest(request, quirks), ...extraBody }, watchdog.signal);
       await readReply(await abortable(sent, watchdog.signal), clock, builder, watchdog);
     } catch (error) {
       // An abort's own reason tells more than what the transport made of it.
@@ -146,9 +145,8 @@ function originOf(url: string): string {
 
 /** What a refusal teaches about its server, if that is new. Each lesson is learnt once, so this ends. */
 function learnFrom(error: unknown, quirks: Quirks): Quirks | undefined {
-  const refusal = refusalBehind(error);
-  if (refusal?.status !== 400 && refusal?.status !== 422) return undefined;
-  const { body } = refusal;
+  if (!(error instanceof Refusal) || (error.status !== 400 && error.status !== 422)) return undefined;
+  const { body } = error;
   if (!quirks.noStreamOptions && body.includes("stream_options")) return { ...quirks, noStreamOptions: true };
   if (!quirks.completionTokens && /use .{0,3}max_completion_tokens/i.test(body)) {
     return { ...quirks, completionTokens: true };
@@ -163,14 +161,16 @@ function learnFrom(error: unknown, quirks: Quirks): Quirks | undefined {
   return undefined;
 }
 
-/** The package reads refusals without a bound, and loses those that are lists, so they are read here. */
+/** Refusals are read here, up to a bound: what they say decides what is done about them. */
 async function fetchOrRefuse(
   fetch: ChatCompletionsOptions["fetch"],
   clock: Clock,
   url: string | URL | Request,
   init: RequestInit | undefined,
 ): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await fetch(url, init).catch((cause: unknown) => {
+    throw new Unreachable("the server could not be reached", { cause });
+  });
   if (response.ok) return response;
   const body = await readText(response, clock, MOST_REFUSAL_BYTES);
   throw new Refusal({ status: response.status, headers: response.headers, body });

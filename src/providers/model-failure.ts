@@ -18,6 +18,11 @@ export class Refusal extends Error {
   }
 }
 
+/** No answer came at all. Its cause says why. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
 /** We gave up waiting. `reason` reads on from "The model at …". */
 export class Expired extends Error {
   override readonly name = "Expired";
@@ -157,12 +162,6 @@ const CONNECTION_PROBLEMS: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|EPIPE|closed|reset/i, "the connection was closed"],
 ];
 
-/** The refusal that `error` is, or that the package wrapped because its fetch threw it. */
-export function refusalBehind(error: unknown): Refusal | undefined {
-  if (error instanceof Refusal) return error;
-  return error instanceof Error && error.cause instanceof Refusal ? error.cause : undefined;
-}
-
 /**
  * The error for whatever `error` ended a call. `started` says that part of the reply had arrived.
  * The caller masks the secrets of its own configuration.
@@ -172,8 +171,7 @@ export function describeFailure(
   names: CallNames,
   { now, started }: { now: number; started: boolean },
 ): ModelError {
-  const refusal = refusalBehind(error);
-  if (refusal) return refused(refusal, names, now);
+  if (error instanceof Refusal) return refused(error, names, now);
   if (error instanceof Expired || error instanceof BadReply) {
     return { kind: error.kind, message: `The model at ${names.origin} ${error.message}` };
   }
@@ -184,7 +182,7 @@ export function describeFailure(
       kind: "transient",
       message: `The model at ${names.origin} broke off in the middle of its reply`,
     };
-  if (problem === undefined && !(error instanceof Error && error.name.startsWith("APIConnection"))) {
+  if (problem === undefined && !(error instanceof Unreachable)) {
     const what = oneLine(error instanceof Error ? error.message : String(error), 200);
     return { kind: "badRequest", message: `The request to ${names.provider} could not be made: ${what}` };
   }

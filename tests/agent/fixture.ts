@@ -53,6 +53,7 @@ export function createFixture({
       workspace,
       ports: () => ({}) as ToolPorts,
       maxResultChars: 1_000,
+      mask: (text) => text,
       spill: async () => "spilled.txt",
       log,
     }),

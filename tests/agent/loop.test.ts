@@ -42,6 +42,7 @@ async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }:
     workspace: "/ws",
     ports: () => ({}) as ToolPorts,
     maxResultChars: 1_000,
+    mask: (text) => text,
     spill: async () => "spilled.txt",
     log: createFakeLog(),
   });

@@ -26,6 +26,7 @@ function toolbox(tools: readonly AnyTool[] = [show], spilled: string[] = []) {
     workspace: "/ws",
     ports: () => ({}) as ToolPorts,
     maxResultChars: 500,
+    mask: (text) => text,
     spill: async (_, { id }, text) => {
       spilled.push(text);
       return `.nanobot/tool-results/s/${id}.txt`;
@@ -159,6 +160,7 @@ describe("createToolbox()", () => {
       workspace: "/ws",
       ports: () => ({}) as ToolPorts,
       maxResultChars: 500,
+      mask: (text) => text,
       spill: () => Promise.reject(new Error("ENOSPC")),
       log: createFakeLog(),
     });
@@ -166,4 +168,23 @@ describe("createToolbox()", () => {
     expect(result.ok).toBe(true);
     expect(result.text).toContain("characters left out");
   });
+});
+
+test("createToolbox() takes secrets out of results, also out of what is kept in a file", async () => {
+  const spilled: string[] = [];
+  const box = createToolbox({
+    tools: [tool(async () => toolOk(`key s3cret-value ${"x".repeat(600)}`))],
+    workspace: "/ws",
+    ports: () => ({}) as ToolPorts,
+    maxResultChars: 500,
+    mask: (text) => text.replaceAll("s3cret-value", "[masked]"),
+    spill: async (_, __, text) => {
+      spilled.push(text);
+      return "file";
+    },
+    log: createFakeLog(),
+  });
+  const result = await callWith({}, "t", box);
+  expect(result.text).toStartWith("key [masked]");
+  expect(spilled[0]).toStartWith("key [masked]");
 });

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
-import { prepareWorkspace } from "../../src/config/workspace.ts";
+import { createWorkspace, prepareWorkspace } from "../../src/config/workspace.ts";
 import { createAssets } from "../../src/platform/assets.ts";
 import { files, makeFolder, refusalOf } from "./fixture.ts";
 
@@ -101,4 +109,15 @@ describe("the templates", () => {
     expect(header).toContain("always: true\n");
     expect(header).toMatch(/^description: .+$/m);
   });
+});
+
+test("createWorkspace() makes a whole workspace once, however many start at the same moment", async () => {
+  const workspace = join(makeFolder(), "deep", "workspace");
+  const all = await Promise.all([1, 2, 3].map(() => createWorkspace({ files, assets, workspace })));
+  expect(all.filter((added) => added.length > 0)).toHaveLength(1);
+  expect(await createWorkspace({ files, assets, workspace })).toEqual([]);
+  expect(readdirSync(join(workspace, ".."))).toEqual(["workspace"]);
+  expect(readdirSync(workspace).sort()).toEqual(
+    [...new Set(templates.map((path) => path.split("/")[0] ?? ""))].sort(),
+  );
 });

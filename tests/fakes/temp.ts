@@ -1,19 +1,10 @@
-/** A folder of its own for a test, gone afterwards. */
+/** A folder of its own for a test. `tests/setup.ts` removes all of them at the end. */
 
-import { afterAll } from "bun:test";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const made: string[] = [];
-
 /** Absolute and real. */
 export function tempFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "nanobot-")));
-  made.push(folder);
-  return folder;
+  return realpathSync(mkdtempSync(join(tmpdir(), "nanobot-")));
 }
-
-afterAll(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
