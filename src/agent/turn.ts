@@ -15,7 +15,7 @@ import { never } from "../lib/abort.ts";
 import { estimateTokens } from "../lib/estimate.ts";
 import { INTERRUPTED, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { toolHint } from "../lib/tool-hint.ts";
-import { openCalls, toChat, toStored } from "../lib/transcript.ts";
+import { toChat, toStored } from "../lib/transcript.ts";
 import type { AgentDeps } from "./deps.ts";
 import { runLoop } from "./loop.ts";
 
@@ -112,13 +112,15 @@ async function answer(
  * knows how far they came.
  */
 async function closeInterrupted(session: Session, deps: AgentDeps): Promise<void> {
-  const closing = openCalls(session.messages).map((call) =>
-    toStored(
-      { role: "tool", toolCallId: call.id, name: call.function.name, content: INTERRUPTED },
-      { timestamp: timestamp(deps) },
-    ),
-  );
-  await session.append(closing, { sync: false });
+  const closing = session
+    .openCalls()
+    .map((call) =>
+      toStored(
+        { role: "tool", toolCallId: call.id, name: call.function.name, content: INTERRUPTED },
+        { timestamp: timestamp(deps) },
+      ),
+    );
+  if (closing.length > 0) await session.append(closing, { sync: false });
 }
 
 /** A message that came before is not added again. */

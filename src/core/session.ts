@@ -43,6 +43,8 @@ export interface Session {
    * call is followed by exactly one result. Its start moves rarely, so that prefixes stay cached.
    */
   window(tokens: number): readonly StoredMessage[];
+  /** The calls after the last user line that have no result: what a turn that was cut off left behind. */
+  openCalls(): readonly StoredToolCall[];
   /** Whether a user line with this inbound id is among `messages`. */
   has(id: InboundId): boolean;
   /**

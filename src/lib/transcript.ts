@@ -76,11 +76,3 @@ function convert(line: StoredMessage): ChatMessage {
       };
   }
 }
-
-/** The calls after the last user line that have no result yet: what a turn that was cut off left behind. */
-export function openCalls(lines: readonly StoredMessage[]): readonly StoredToolCall[] {
-  const start = lines.findLastIndex((line) => line.role === "user");
-  const since = lines.slice(start + 1);
-  const answered = new Set(since.map((line) => line.tool_call_id));
-  return since.flatMap((line) => line.tool_calls ?? []).filter((call) => !answered.has(call.id));
-}

@@ -9,7 +9,7 @@ import { BadReply, type CallNames, describeFailure, Refusal, Unreachable } from 
 import { createSseParser } from "./sse.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 import { createReplyBuilder, type ReplyBuilder } from "./wire-reply.ts";
-import { type Quirks, toWireRequest } from "./wire-request.ts";
+import { encodeRequest, type Quirks } from "./wire-request.ts";
 
 export interface ChatCompletionsOptions {
   /** The row or endpoint, as people know it. */
@@ -84,8 +84,7 @@ export function createChatCompletions({
       logLevel: "off",
     });
     const { req, url } = await client.buildRequest({ method: "post", path: "/chat/completions", body: {} });
-    return (body: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
-      fetchOrRefuse(fetch, clock, url, { ...req, body: JSON.stringify(body), signal });
+    return (body: string, signal: AbortSignal) => fetchOrRefuse(fetch, clock, url, { ...req, body, signal });
   });
 
   function failureOf(error: unknown, request: ChatRequest, builder: ReplyBuilder): ChatReply {
@@ -107,7 +106,7 @@ export function createChatCompletions({
     });
     try {
       const post = await connect();
-      const sent = post({ ...toWireRequest(request, quirks), ...extraBody }, watchdog.signal);
+      const sent = post(encodeRequest(request, quirks, extraBody), watchdog.signal);
       await readReply(await abortable(sent, watchdog.signal), clock, builder, watchdog);
     } catch (error) {
       // An abort's own reason tells more than what the transport made of it.

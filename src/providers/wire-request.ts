@@ -17,7 +17,7 @@ export interface Quirks {
 const REASONING_MODEL = /(^|\/)(gpt-([5-9]|\d{2})|o[134])([-.:]|$)/;
 
 /** The body. Its keys always come in this order, and the same request always gives the same bytes. */
-export function toWireRequest(request: ChatRequest, quirks: Quirks): JsonObject {
+function toWireRequest(request: ChatRequest, quirks: Quirks) {
   const reasoning = REASONING_MODEL.test(request.model);
   const limitKey = reasoning || quirks.completionTokens ? "max_completion_tokens" : "max_tokens";
   const temperature = reasoning || quirks.noTemperature ? undefined : request.temperature;
@@ -44,41 +44,77 @@ function toWireChoice(choice: ChatRequest["toolChoice"]): string | JsonObject {
 }
 
 /**
- * Messages of one role after another become one, and a message that says nothing is left out, since
- * vendors refuse both. The rest is passed on as it is: a request is a valid transcript.
+ * The body as text. A conversation is sent again with every turn, and all of it but the end is the same:
+ * each message is put into its form, and into JSON, once.
+ */
+export function encodeRequest(
+  request: ChatRequest,
+  quirks: Quirks,
+  extraBody: Readonly<Record<string, unknown>>,
+): string {
+  const wire = toWireRequest(request, quirks);
+  const { model, messages: _, ...others } = { ...wire, ...extraBody };
+  const messages = wire.messages.map(encodeMessage).join();
+  return `{"model":${JSON.stringify(model)},"messages":[${messages}],${JSON.stringify(others).slice(1)}`;
+}
+
+const encoded = new WeakMap<JsonObject, string>();
+
+function encodeMessage(message: JsonObject): string {
+  const text = encoded.get(message) ?? JSON.stringify(message);
+  encoded.set(message, text);
+  return text;
+}
+
+const converted = new WeakMap<ChatMessage, JsonObject>();
+
+/** `undefined` for a message that says nothing, which vendors refuse. */
+function toWireMessage(message: ChatMessage): JsonObject | undefined {
+  const wire = converted.get(message) ?? convert(message);
+  if (wire !== undefined) converted.set(message, wire);
+  return wire;
+}
+
+function convert(message: ChatMessage): JsonObject | undefined {
+  switch (message.role) {
+    case "system":
+      return message.content === "" ? undefined : { role: "system", content: message.content };
+    case "user":
+      return message.content.trim() === "" ? undefined : { role: "user", content: message.content };
+    case "assistant":
+      if (message.toolCalls?.length) {
+        return { ...toWireAssistant(message), tool_calls: message.toolCalls.map(toWireCall) };
+      }
+      return message.content === "" ? undefined : toWireAssistant(message);
+    case "tool":
+      return { role: "tool", tool_call_id: message.toolCallId, content: message.content };
+  }
+}
+
+/**
+ * Messages of one role after another become one, since vendors refuse them. The rest is passed on as it
+ * is: a request is a valid transcript.
  */
 function toWireMessages(messages: readonly ChatMessage[]): JsonObject[] {
   const wire: JsonObject[] = [];
   for (const message of messages) {
-    switch (message.role) {
-      case "system":
-        if (message.content !== "") wire.push({ role: "system", content: message.content });
-        break;
-      case "user":
-        if (message.content.trim() !== "") pushMerged(wire, { role: "user", content: message.content });
-        break;
-      case "assistant":
-        if (message.toolCalls?.length) {
-          pushMerged(wire, { ...toWireAssistant(message), tool_calls: message.toolCalls.map(toWireCall) });
-        } else if (message.content !== "") {
-          pushMerged(wire, toWireAssistant(message));
-        }
-        break;
-      case "tool":
-        wire.push({ role: "tool", tool_call_id: message.toolCallId, content: message.content });
-    }
+    const next = toWireMessage(message);
+    if (next === undefined) continue;
+    const previous = wire.at(-1);
+    if (previous !== undefined && areOne(previous, next)) wire[wire.length - 1] = merge(previous, next);
+    else wire.push(next);
   }
   return wire;
 }
 
-function pushMerged(wire: JsonObject[], message: JsonObject): void {
-  const previous = wire.at(-1);
-  if (!previous || previous["role"] !== message["role"] || previous["tool_calls"] !== undefined) {
-    wire.push(message);
-    return;
-  }
-  const content = [previous["content"], message["content"]].filter((part) => part !== "").join("\n\n");
-  wire[wire.length - 1] = { ...previous, ...message, content };
+function areOne(previous: JsonObject, next: JsonObject): boolean {
+  if (previous["role"] !== next["role"] || previous["tool_calls"] !== undefined) return false;
+  return next["role"] === "user" || next["role"] === "assistant";
+}
+
+function merge(previous: JsonObject, next: JsonObject): JsonObject {
+  const content = [previous["content"], next["content"]].filter((part) => part !== "").join("\n\n");
+  return { ...previous, ...next, content };
 }
 
 function toWireAssistant({ content, reasoningContent }: AssistantMessage): JsonObject {

@@ -116,6 +116,12 @@ export function createSession({
     get messages() {
       return state.entries.map((entry) => entry.message);
     },
+    openCalls() {
+      const start = state.entries.findLastIndex(({ message }) => message.role === "user");
+      const since = state.entries.slice(start + 1).map(({ message }) => message);
+      const answered = new Set(since.map((line) => line.tool_call_id));
+      return since.flatMap((line) => line.tool_calls ?? []).filter((call) => !answered.has(call.id));
+    },
     window: (tokens) => windowOf(state, tokens),
     has: (id) => state.inbound.has(id),
 

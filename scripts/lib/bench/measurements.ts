@@ -80,10 +80,10 @@ async function wireTurn(bench: Workbench): Promise<readonly Row[]> {
 
 /** Short, because typing it is part of what an interactive turn takes. */
 const QUESTION = "Hi";
-const WARM_UP_TURNS = 50;
+const WARM_UP_TURNS = 200;
 const TURNS = 200;
 /** Others on the machine can only make the same work take longer, so the process that took least counts. */
-const PROCESSES = 3;
+const PROCESSES = 5;
 
 /** What an interactive process spends from prompt to prompt, reading the keys and drawing the answer included. */
 async function cpuPerTurn(bench: Workbench): Promise<readonly Row[]> {
