@@ -8,6 +8,7 @@ import type { InboundId } from "../core/messages.ts";
 import type {
   AssistantMessage,
   ChatAnswer,
+  ChatDelta,
   ChatMessage,
   ChatReply,
   ChatRequest,
@@ -84,10 +85,14 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     toolChoice: "auto" | "none",
   ): Promise<ChatReply> {
     await emit({ type: "model.started", round });
+    const deltas = createDeltaJoin(
+      (delta) => void emit({ type: "model.delta", delta }).catch(ignoreUntilAwaited),
+    );
     const reply = await deps.model.chat(
       { ...input.request, messages: history, tools: tools.definitions, toolChoice },
-      { signal, onDelta: (delta) => void emit({ type: "model.delta", delta }).catch(ignoreUntilAwaited) },
+      { signal, onDelta: deltas.add },
     );
+    deltas.flush();
     await emit({ type: "model.ended", round, usage: reply.ok ? reply.usage : undefined });
     return reply;
   }
@@ -138,6 +143,28 @@ interface CallResult {
   readonly call: ToolCall;
   readonly ok: boolean;
   readonly message: ToolMessage;
+}
+
+/** Joins the pieces of text that arrive at once: one network packet can hold many, and each event costs. */
+function createDeltaJoin(emit: (delta: ChatDelta) => void) {
+  let waiting: ChatDelta | undefined;
+  function flush(): void {
+    const ready = waiting;
+    waiting = undefined;
+    if (ready !== undefined) emit(ready);
+  }
+  return {
+    flush,
+    add(delta: ChatDelta): void {
+      if (waiting?.kind === delta.kind) {
+        waiting = { kind: delta.kind, text: waiting.text + delta.text };
+        return;
+      }
+      flush();
+      waiting = delta;
+      queueMicrotask(flush);
+    },
+  };
 }
 
 // The next awaited emit rejects with the same error; here it would only be unhandled.

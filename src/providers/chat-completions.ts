@@ -84,7 +84,8 @@ export function createChatCompletions({
       logLevel: "off",
     });
     const { req, url } = await client.buildRequest({ method: "post", path: "/chat/completions", body: {} });
-    return (body: string, signal: AbortSignal) => fetchOrRefuse(fetch, clock, url, { ...req, body, signal });
+    return (body: Uint8Array<ArrayBuffer>, signal: AbortSignal) =>
+      fetchOrRefuse(fetch, clock, url, { ...req, body, signal });
   });
 
   function failureOf(error: unknown, request: ChatRequest, builder: ReplyBuilder): ChatReply {

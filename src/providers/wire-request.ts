@@ -1,5 +1,6 @@
 /** A request in the form of the chat-completions protocol, as the strictest vendors take it. */
 
+import { Buffer } from "node:buffer";
 import type { JsonObject } from "../core/json.ts";
 import type { AssistantMessage, ChatMessage, ChatRequest, ToolCall, ToolDefinition } from "../core/model.ts";
 
@@ -44,26 +45,33 @@ function toWireChoice(choice: ChatRequest["toolChoice"]): string | JsonObject {
 }
 
 /**
- * The body as text. A conversation is sent again with every turn, and all of it but the end is the same:
- * each message is put into its form, and into JSON, once.
+ * The body. A conversation is sent again with every turn, and all of it but the end is the same: each
+ * message is put into its form, and into bytes, once.
  */
 export function encodeRequest(
   request: ChatRequest,
   quirks: Quirks,
   extraBody: Readonly<Record<string, unknown>>,
-): string {
+): Uint8Array<ArrayBuffer> {
   const wire = toWireRequest(request, quirks);
   const { model, messages: _, ...others } = { ...wire, ...extraBody };
-  const messages = wire.messages.map(encodeMessage).join();
-  return `{"model":${JSON.stringify(model)},"messages":[${messages}],${JSON.stringify(others).slice(1)}`;
+  const messages = wire.messages.flatMap((message, index) =>
+    index === 0 ? [encodeMessage(message)] : [COMMA, encodeMessage(message)],
+  );
+  return Buffer.concat([
+    Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`),
+    ...messages,
+    Buffer.from(`],${JSON.stringify(others).slice(1)}`),
+  ]);
 }
 
-const encoded = new WeakMap<JsonObject, string>();
+const COMMA = Buffer.from(",");
+const encoded = new WeakMap<JsonObject, Uint8Array>();
 
-function encodeMessage(message: JsonObject): string {
-  const text = encoded.get(message) ?? JSON.stringify(message);
-  encoded.set(message, text);
-  return text;
+function encodeMessage(message: JsonObject): Uint8Array {
+  const bytes = encoded.get(message) ?? Buffer.from(JSON.stringify(message));
+  encoded.set(message, bytes);
+  return bytes;
 }
 
 const converted = new WeakMap<ChatMessage, JsonObject>();

@@ -83,9 +83,7 @@ describe("runTurn()", () => {
     await runTurn(inboundMessage(), fixture.deps, never);
     await fixture.until((shown) => shown.some(({ kind }) => kind === "final"));
     expect(fixture.shown.map(({ kind, content }) => `${kind} ${content}`.trim())).toEqual([
-      "delta Let",
-      "delta me",
-      "delta look.",
+      "delta Let me look.",
       "streamEnd",
       'toolHint echo("a")',
       "delta done",
