@@ -55,14 +55,13 @@ export function encodeRequest(
 ): Uint8Array<ArrayBuffer> {
   const wire = toWireRequest(request, quirks);
   const { model, messages: _, ...others } = { ...wire, ...extraBody };
-  const messages = wire.messages.flatMap((message, index) =>
-    index === 0 ? [encodeMessage(message)] : [COMMA, encodeMessage(message)],
-  );
-  return Buffer.concat([
-    Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`),
-    ...messages,
-    Buffer.from(`],${JSON.stringify(others).slice(1)}`),
-  ]);
+  const parts: Uint8Array[] = [Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`)];
+  wire.messages.forEach((message, index) => {
+    if (index > 0) parts.push(COMMA);
+    parts.push(encodeMessage(message));
+  });
+  parts.push(Buffer.from(`],${JSON.stringify(others).slice(1)}`));
+  return Buffer.concat(parts);
 }
 
 const COMMA = Buffer.from(",");

@@ -29,6 +29,8 @@ export interface SessionState {
   metadataAt: number;
   /** Oldest first. Not the whole session: see `complete`. */
   entries: Entry[];
+  /** Of all `entries` together. */
+  tokens: number;
   /** Inbound ids of the user lines among `entries`. */
   inbound: Set<string>;
   /** `entries` begins at the first unconsolidated message. */
@@ -51,6 +53,7 @@ export function emptyState(path: string, key: string): SessionState {
     metadata: { key, createdAt: undefined, metadata: {}, lastConsolidated: 0, offset: undefined },
     metadataAt: 0,
     entries: [],
+    tokens: 0,
     inbound: new Set(),
     complete: true,
   };
@@ -58,11 +61,14 @@ export function emptyState(path: string, key: string): SessionState {
 
 function setEntries(state: SessionState, entries: Entry[]): void {
   state.entries = entries;
+  state.tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
   state.inbound = new Set(entries.flatMap(({ message }) => message.inbound ?? []));
 }
 
 function addEntry(state: SessionState, message: StoredMessage, at: number): void {
-  state.entries.push({ message, at, tokens: messageTokens(message) });
+  const tokens = messageTokens(message);
+  state.entries.push({ message, at, tokens });
+  state.tokens += tokens;
   if (message.inbound !== undefined) state.inbound.add(message.inbound);
 }
 
@@ -188,6 +194,7 @@ export function extend(
 
 /** Forgets the oldest turns beyond `tokens`, so that a long conversation does not grow in memory. */
 export function trim(state: SessionState, tokens: number): void {
+  if (state.tokens <= tokens) return;
   let kept = 0;
   const start = state.entries.findLastIndex((entry) => {
     kept += entry.tokens;

@@ -38,12 +38,11 @@ function starts(entries: readonly Entry[], stride: number, complete: boolean): n
  */
 export function windowOf(state: SessionState, tokens: number): readonly StoredMessage[] {
   const { entries } = state;
-  const total = entries.reduce((sum, entry) => sum + entry.tokens, 0);
   let before = 0;
   let counted = 0;
   const fitting = starts(entries, Math.max(1, tokens), state.complete).find((index) => {
     for (; counted < index; counted++) before += entries[counted]?.tokens ?? 0;
-    return total - before <= tokens;
+    return state.tokens - before <= tokens;
   });
   const start =
     fitting ??

@@ -5,7 +5,12 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const wordCharacter = /[\p{L}\p{N}\p{M}_]/u;
 
 /** The graphemes of `text`, in order. */
-export function* graphemes(text: string): Iterable<string> {
+export function graphemes(text: string): Iterable<string> {
+  // Plain ASCII has one a character, and most of what people type is just that.
+  return /^[\x20-\x7e]*$/.test(text) ? text : segments(text);
+}
+
+function* segments(text: string): Iterable<string> {
   for (const { segment } of segmenter.segment(text)) yield segment;
 }
 
