@@ -22,3 +22,8 @@ export interface AgentDeps {
   readonly maxToolIterations: number;
   readonly toolHintMaxLength: number;
 }
+
+/** The time of a line that is written now. */
+export function timestamp({ clock }: Pick<AgentDeps, "clock">): string {
+  return new Date(clock.now()).toISOString();
+}

@@ -7,7 +7,8 @@ import type { InboundMessage } from "../core/messages.ts";
 import { createLanes } from "../lib/lanes.ts";
 import { chatCommand, type RunCommand } from "./commands.ts";
 import type { AgentDeps } from "./deps.ts";
-import { publishFinal, runTurn } from "./turn.ts";
+import { publishFinal } from "./publish.ts";
+import { runTurn } from "./turn.ts";
 
 /** Turns at once, over all sessions. Sessions do not wait for each other below it. */
 const MAX_TURNS = 1_000;

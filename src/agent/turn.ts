@@ -1,23 +1,17 @@
 /** A turn: one message from start to finish. Load the session, build the prompt, run the loop, save, publish. */
 
-import type { RunEvent, RunResult, TurnEnded } from "../core/events.ts";
-import {
-  type FinalMessage,
-  finalIdFor,
-  type InboundMessage,
-  type OutboundId,
-  type OutboundMessage,
-} from "../core/messages.ts";
+import type { RunResult, TurnEnded } from "../core/events.ts";
+import type { InboundMessage } from "../core/messages.ts";
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
 import type { Toolbox } from "../core/toolbox.ts";
-import { never } from "../lib/abort.ts";
 import { estimateTokens } from "../lib/estimate.ts";
 import { INTERRUPTED, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
-import { toolHint } from "../lib/tool-hint.ts";
 import { toChat, toStored } from "../lib/transcript.ts";
-import type { AgentDeps } from "./deps.ts";
+import { type AgentDeps, timestamp } from "./deps.ts";
 import { runLoop } from "./loop.ts";
+import { publish, publishFinal } from "./publish.ts";
+import { createRecorder } from "./recorder.ts";
 
 /** Kept free for what the estimate cannot see. */
 const RESERVE_TOKENS = 1_024;
@@ -168,50 +162,6 @@ function request({ model }: AgentDeps) {
   };
 }
 
-/** Writes what the loop does to the session, and shows it, in the order of the events. */
-function createRecorder(message: InboundMessage, session: Session, deps: AgentDeps) {
-  let streamed = false;
-  const total: { -readonly [K in keyof Usage]: number } = { input: 0, output: 0, cached: 0, reasoning: 0 };
-  const extra = () => ({ timestamp: timestamp(deps), turn: message.id });
-  const show = (shown: Shown) => publish(message, deps, shown);
-
-  async function record(event: RunEvent): Promise<void> {
-    switch (event.type) {
-      case "model.started":
-        return;
-      case "model.delta":
-        if (event.delta.kind === "reasoning") return;
-        streamed = true;
-        return show({ kind: "delta", content: event.delta.text });
-      case "model.ended":
-        if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
-        return;
-      case "assistant.calls":
-        // On disk before anything is changed: after a crash nobody must think that these calls did not run.
-        await session.append([toStored(event.message, extra())], { sync: !event.readOnly });
-        if (streamed) await show({ kind: "streamEnd", content: "", resuming: true });
-        streamed = false;
-        return;
-      case "tool.started": {
-        const { name, arguments: text } = event.call;
-        const content = toolHint(event.call, deps.toolHintMaxLength);
-        return show({ kind: "toolHint", content, metadata: { name, arguments: text } });
-      }
-      case "tool.ended":
-        return session.append([toStored(event.message, extra())], { sync: false });
-    }
-  }
-
-  /** Says that no more text comes, if there was some. */
-  async function endStream(): Promise<void> {
-    if (streamed) await show({ kind: "streamEnd", content: "", resuming: false });
-  }
-
-  return { record, endStream, usage: (): Usage => total };
-}
-
-const usageKeys = ["input", "output", "cached", "reasoning"] as const;
-
 async function finish(
   message: InboundMessage,
   session: Session,
@@ -246,59 +196,6 @@ async function saveAnswer(
 ) {
   const line = toStored(answer, { timestamp: timestamp(deps), turn: message.id });
   await session.append([line], { sync: true });
-}
-
-type Shown =
-  | { kind: "delta" | "progress" | "toolHint"; content: string; metadata?: OutboundMessage["metadata"] }
-  | { kind: "streamEnd"; content: ""; resuming: boolean };
-
-/** Never cut short: what was shown before a stop must come out whole. */
-async function publish(
-  { channel, chatId, id }: InboundMessage,
-  deps: AgentDeps,
-  shown: Shown,
-): Promise<void> {
-  const outboundId = deps.ids.next() as OutboundId;
-  await deps.bus.publishOutbound(
-    { metadata: {}, ...shown, id: outboundId, channel, chatId, turn: id },
-    never,
-  );
-}
-
-interface Final {
-  readonly outcome: FinalMessage["outcome"];
-  readonly content: string;
-  readonly usage?: Usage;
-  /** Beside the message itself. */
-  readonly answers?: FinalMessage["answers"];
-}
-
-/** Puts the one record that ends a turn, a command or a stop. */
-export async function publishFinal(
-  { id, channel, chatId }: InboundMessage,
-  deps: Pick<AgentDeps, "bus" | "model">,
-  { outcome, content, usage, answers = [] }: Final,
-): Promise<void> {
-  const metadata = usage ? { model: deps.model.name, usage: { ...usage } } : {};
-  await deps.bus.publishOutbound(
-    {
-      kind: "final",
-      id: finalIdFor(id),
-      turn: id,
-      answers: [id, ...answers],
-      media: [],
-      channel,
-      chatId,
-      outcome,
-      content,
-      metadata,
-    },
-    never,
-  );
-}
-
-function timestamp({ clock }: AgentDeps): string {
-  return new Date(clock.now()).toISOString();
 }
 
 function describe(error: unknown): string {

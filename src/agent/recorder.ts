@@ -1,0 +1,61 @@
+/** Writes what the loop does to the session, and shows it, in the order of the events. */
+
+import type { RunEvent } from "../core/events.ts";
+import type { InboundMessage } from "../core/messages.ts";
+import type { Usage } from "../core/model.ts";
+import type { Session } from "../core/session.ts";
+import { toolHint } from "../lib/tool-hint.ts";
+import { toStored } from "../lib/transcript.ts";
+import { type AgentDeps, timestamp } from "./deps.ts";
+import { publish, type Shown } from "./publish.ts";
+
+const usageKeys = ["input", "output", "cached", "reasoning"] as const;
+
+export interface Recorder {
+  /** For the loop to emit to. Rejects when the session cannot be written. */
+  record(event: RunEvent): Promise<void>;
+  /** Says that no more text comes, if there was some. */
+  endStream(): Promise<void>;
+  /** Of all model calls so far. */
+  usage(): Usage;
+}
+
+export function createRecorder(message: InboundMessage, session: Session, deps: AgentDeps): Recorder {
+  let streamed = false;
+  const total: { -readonly [K in keyof Usage]: number } = { input: 0, output: 0, cached: 0, reasoning: 0 };
+  const extra = () => ({ timestamp: timestamp(deps), turn: message.id });
+  const show = (shown: Shown) => publish(message, deps, shown);
+
+  async function record(event: RunEvent): Promise<void> {
+    switch (event.type) {
+      case "model.started":
+        return;
+      case "model.delta":
+        if (event.delta.kind === "reasoning") return;
+        streamed = true;
+        return show({ kind: "delta", content: event.delta.text });
+      case "model.ended":
+        if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
+        return;
+      case "assistant.calls":
+        // On disk before anything is changed: after a crash nobody must think that these calls did not run.
+        await session.append([toStored(event.message, extra())], { sync: !event.readOnly });
+        if (streamed) await show({ kind: "streamEnd", content: "", resuming: true });
+        streamed = false;
+        return;
+      case "tool.started": {
+        const { name, arguments: text } = event.call;
+        const content = toolHint(event.call, deps.toolHintMaxLength);
+        return show({ kind: "toolHint", content, metadata: { name, arguments: text } });
+      }
+      case "tool.ended":
+        return session.append([toStored(event.message, extra())], { sync: false });
+    }
+  }
+
+  async function endStream(): Promise<void> {
+    if (streamed) await show({ kind: "streamEnd", content: "", resuming: false });
+  }
+
+  return { record, endStream, usage: () => total };
+}
