@@ -120,7 +120,9 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     if (answers === "none") {
       if (message.answers.length === 0) printAside(message);
     } else if (reply) {
-      if (flow?.segment.trim() !== message.content.trim()) printAnswer(message.content);
+      // A command's reply is the program's own text, laid out in lines, and not Markdown.
+      if (message.outcome === "command") print(clean(message.content), "out");
+      else if (flow?.segment.trim() !== message.content.trim()) printAnswer(message.content);
       print(attachments(message), "out");
     } else {
       printAside(message);

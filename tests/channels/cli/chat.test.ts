@@ -362,3 +362,11 @@ test("createChat() sends a command that is typed during a turn at once, and othe
   await chat.answer(turn, "hi");
   expect((await chat.nextEmitted(2)).content).toBe("later");
 });
+
+test("createChat() keeps the lines of a command's reply", async () => {
+  const chat = await open({ markdown: true }, { renderMarkdown: (text) => text.replaceAll("\n", " ") });
+  await chat.terminal.type("/help");
+  await chat.terminal.press("return");
+  await chat.answer(await chat.nextEmitted(0), "/new - one\n/stop - two", { outcome: "command" });
+  expect(chat.rows()).toEqual(["› /help", "/new - one", "/stop - two", "", "›"]);
+});
