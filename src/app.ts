@@ -7,7 +7,7 @@ import { UserError } from "./core/errors.ts";
 import type { FinalMessage } from "./core/messages.ts";
 import type { Platform } from "./core/platform.ts";
 import type { SessionStore } from "./core/session.ts";
-import type { ToolPorts } from "./core/tool.ts";
+import type { ToolFiles, ToolPorts } from "./core/tool.ts";
 import type { Toolbox, ToolRun } from "./core/toolbox.ts";
 import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
@@ -106,14 +106,30 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     });
   });
 
+  /** The files that tools and the prompt may touch; `ownResults` are what one session's tools put aside. */
+  const openFiles = lazy(async (): Promise<(ownResults?: string) => ToolFiles> => {
+    const { createWorkspaceFiles } = await import("./lib/workspace-files.ts");
+    const { workspace, configFile } = await paths();
+    const { restrictToWorkspace, allowedPaths } = await toolSettings();
+    return (ownResults) =>
+      createWorkspaceFiles({
+        system: files,
+        workspace,
+        home: homeFolder,
+        restrict: restrictToWorkspace,
+        allowedPaths,
+        hidden: [configFile, ".nanobot"],
+        protectedPaths: ["sessions", "cron/jobs.json"],
+        ownResults,
+      });
+  });
+
   async function toolPorts(): Promise<(run: ToolRun) => ToolPorts> {
-    const [{ createWorkspaceFiles }, { createToolShell }, { spillFolder }] = await Promise.all([
-      import("./lib/workspace-files.ts"),
+    const [{ createToolShell }, { spillFolder }] = await Promise.all([
       import("./lib/shell.ts"),
       import("./agent/spill.ts"),
     ]);
-    const { workspace, configFile } = await paths();
-    const { exec, restrictToWorkspace, allowedPaths } = await toolSettings();
+    const { exec } = await toolSettings();
     const shell = createToolShell({
       processes,
       env,
@@ -124,19 +140,8 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       pathAppend: exec.pathAppend,
       os: platform.os,
     });
-    return ({ sessionKey }) => ({
-      shell,
-      files: createWorkspaceFiles({
-        system: files,
-        workspace,
-        home: homeFolder,
-        restrict: restrictToWorkspace,
-        allowedPaths,
-        hidden: [configFile, ".nanobot"],
-        protectedPaths: ["sessions", "cron/jobs.json"],
-        ownResults: spillFolder(sessionKey),
-      }),
-    });
+    const filesFor = await openFiles();
+    return ({ sessionKey }) => ({ shell, files: filesFor(spillFolder(sessionKey)) });
   }
 
   async function chooseModel({
@@ -230,7 +235,12 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       sessions: await sessions(),
       toolbox: await toolbox(),
       model: options.model,
-      systemPrompt: createPromptSource({ files, assets, log, facts: { os, arch, runtime, workspace } }),
+      systemPrompt: createPromptSource({
+        files: (await openFiles())(),
+        assets,
+        log,
+        facts: { os, arch, runtime, workspace },
+      }),
       runtimeContext: createRuntimeContext(settings.timezone ?? platform.timeZone),
       maxToolIterations: settings.maxToolIterations,
       toolHintMaxLength: settings.toolHintMaxLength,

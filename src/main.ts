@@ -39,16 +39,18 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** The first signal asks, the second ends. */
 async function handleSignals(abort: AbortController, { stdinIsTty }: Terminal): Promise<void> {
-  const { Stopped } = await import("./core/errors.ts");
+  const [{ Stopped }, { isHangupIgnored }] = await Promise.all([
+    import("./core/errors.ts"),
+    import("./platform/signals.ts"),
+  ]);
   const onSignal = () => {
     if (abort.signal.aborted) process.exit(130);
     abort.abort(new Stopped("shutdown"));
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
-  // A window that closes must not leave commands running. Under nohup, which takes the terminal away from
-  // stdin, it is to be survived, and a handler would undo that.
-  if (stdinIsTty) process.on("SIGHUP", onSignal);
+  // A window that closes must not leave commands running; whoever ran us under nohup wants just that.
+  if (!isHangupIgnored(stdinIsTty)) process.on("SIGHUP", onSignal);
 }
 
 const argv = process.argv.slice(2);

@@ -1,7 +1,8 @@
 # Sourced by the scripts: installs the packages of this repository once, and sets $root and $bun.
 # Needs either Bun, or Node with npm. Says what it does on stderr, so that stdout stays the result.
 
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+# A link to a script, from a bin folder for one, leads here too.
+root=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
 bun=$root/node_modules/.bin/bun
 stamp=$root/node_modules/.installed
 

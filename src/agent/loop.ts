@@ -74,7 +74,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     const failed = results.filter(({ ok }) => !ok);
     for (const failure of failed) {
       const times = failures.count(failure);
-      if (times !== undefined) return ownWords(stuck(failure.call.name, times, reasonOf(failure)));
+      if (times !== undefined)
+        return ownWords(stuck(failure.call.name || "a nameless tool", times, reasonOf(failure)));
     }
   }
   return summarise(messages);

@@ -1,7 +1,8 @@
 /** Reads the files of the system prompt, again only when they have changed. */
 
 import { Buffer } from "node:buffer";
-import type { Assets, FileStat, FileSystem, Log } from "../core/platform.ts";
+import type { Assets, FileStat, Log } from "../core/platform.ts";
+import type { ToolFiles } from "../core/tool.ts";
 import { join } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
 import { type PromptFacts, type PromptFile, promptFiles, systemPrompt } from "./prompt.ts";
@@ -15,7 +16,8 @@ interface Known {
 }
 
 export interface PromptSourceOptions {
-  readonly files: FileSystem;
+  /** What the agent may read: a link in the workspace must not carry a foreign file to a provider. */
+  readonly files: ToolFiles;
   readonly assets: Assets;
   readonly log: Log;
   readonly facts: PromptFacts;
@@ -33,6 +35,7 @@ export function createPromptSource({
   facts,
 }: PromptSourceOptions): () => Promise<string> {
   const known = new Map<string, Known>();
+  const reported = new Set<string>();
   let templates: Promise<readonly string[]> | undefined;
 
   async function templateOf(name: string): Promise<string | undefined> {
@@ -41,12 +44,13 @@ export function createPromptSource({
   }
 
   async function read(name: string): Promise<PromptFile | undefined> {
-    const path = join(facts.workspace, name);
-    const stat = await files.stat(path);
+    const { system } = files;
+    const stat = await system.stat(join(facts.workspace, name));
     if (stat?.kind !== "file") return undefined;
     const before = known.get(name);
     if (before && isSame(before.stat, stat)) return before.file;
-    const text = wellFormed(Buffer.from(await files.read(path, { end: READ_BYTES })).toString("utf8"));
+    const path = await files.resolve(name, "read");
+    const text = wellFormed(Buffer.from(await system.read(path, { end: READ_BYTES })).toString("utf8"));
     const file = { name, text, template: await templateOf(name) };
     known.set(name, { stat, file });
     return file;
@@ -56,7 +60,8 @@ export function createPromptSource({
     const found = await Promise.all(
       promptFiles.map((name) =>
         read(name).catch((error: unknown) => {
-          log.warn("Left a file out of the prompt", { name, error });
+          if (!reported.has(name)) log.warn("Left a file out of the prompt", { name, error });
+          reported.add(name);
           return undefined;
         }),
       ),

@@ -1,5 +1,6 @@
 /** A turn: one message from start to finish. Load the session, build the prompt, run the loop, save, publish. */
 
+import { UserError } from "../core/errors.ts";
 import type { RunResult, TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
@@ -40,7 +41,8 @@ export async function runTurn(
     }
   } catch (error) {
     if (signal.aborted) return "stopped";
-    deps.log.error("Turn failed", { turn: message.id, error });
+    // What the user can mend is told to the user; anything else is for the log too.
+    if (!(error instanceof UserError)) deps.log.error("Turn failed", { turn: message.id, error });
     await publishFinal(message, deps, { outcome: "error", content: turnFailed(describe(error)) });
     return "failed";
   }

@@ -4,6 +4,7 @@ import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import { join } from "../lib/path.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
+import { ensureWorkspace } from "./workspace.ts";
 
 /** Piped text is one message, so it is bounded like one. */
 const LONGEST_PIPED = 1024 * 1024;
@@ -35,13 +36,15 @@ function noticeFor(model: ModelChoice, isWanted: boolean): string | undefined {
 
 async function run(context: CommandContext): Promise<ExitCode> {
   const { app, options, signal } = context;
+  const session = textOption(options, "session") ?? "cli:direct";
+  if (session === "") throw new UserError("A session key cannot be empty");
   const message = await messageFrom(context);
   const wanted = textOption(options, "model");
   const model = await app.chooseModel({
     ...(wanted === undefined ? {} : { model: wanted }),
     offline: options["offline"] === true,
   });
-  await app.prepareWorkspace({ onlyWhenMissing: true });
+  await ensureWorkspace(app);
   const { home } = await app.paths();
   const { env } = app.platform;
   const notice = noticeFor(model, options["offline"] === true);
@@ -50,7 +53,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
       channel: "cli",
       model,
       config: {
-        session: textOption(options, "session") ?? "cli:direct",
+        session,
         markdown: options["no-markdown"] !== true,
         json: options["json"] === true,
         color: !env["NO_COLOR"],
@@ -68,7 +71,12 @@ async function run(context: CommandContext): Promise<ExitCode> {
 export const command = defineCommand({
   about: "Ask the agent, or talk with it",
   options: {
-    message: { type: "string", short: "m", value: "TEXT", about: "answer this one message and leave" },
+    message: {
+      type: "string",
+      short: "m",
+      value: "TEXT",
+      about: "answer this one message and leave; stdin is not read then",
+    },
     session: {
       type: "string",
       short: "s",

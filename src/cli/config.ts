@@ -15,7 +15,7 @@ export const command = defineCommand({
   subcommands: {
     check: {
       about: "Say whether nanobot could start with the configuration",
-      options: { json: { type: "boolean", about: "Print JSON" } },
+      options: { json: { type: "boolean", about: "print JSON" } },
       run: check,
     },
     path: {

@@ -17,32 +17,38 @@ import { configPaths } from "../config/paths.ts";
 import { saveConfig } from "../config/save.ts";
 import type { App, VendorInfo } from "../core/app.ts";
 import { Stopped, UserError } from "../core/errors.ts";
+import { findSameName, isSameName } from "../lib/same-name.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
 
 /** Questions to whoever sits at the terminal. Each rejects with `Stopped` when they leave. */
 export interface Prompter {
   confirm(question: string): Promise<boolean>;
-  choose(question: string, choices: readonly { value: string; label: string }[]): Promise<string>;
+  /** The list starts at `initial`, if that is one of its values. */
+  choose(
+    question: string,
+    options: { choices: readonly { value: string; label: string }[]; initial: string | undefined },
+  ): Promise<string>;
   /** Shown as dots. */
   secret(question: string, check: (value: string) => string | undefined): Promise<string>;
+  /** Nothing typed is `fallback`, which is shown until something is. */
   text(
     question: string,
-    options: { initial: string; check: (value: string) => string | undefined },
+    options: { fallback: string; check: (value: string) => string | undefined },
   ): Promise<string>;
 }
 
 export const command = defineCommand({
   about: "Set up the configuration and the workspace",
   options: {
-    provider: { type: "string", value: "NAME", about: "Who runs the model" },
-    "api-key": { type: "string", value: "KEY", about: "The key for it" },
+    provider: { type: "string", value: "NAME", about: "who runs the model" },
+    "api-key": { type: "string", value: "KEY", about: "the key for it" },
     "api-base": {
       type: "string",
       value: "URL",
-      about: "The address of its API, where it is one of your own",
+      about: "the address of its API, where it is one of your own",
     },
-    model: { type: "string", value: "NAME", about: "The model to talk to" },
-    yes: { type: "boolean", short: "y", about: "Ask nothing" },
+    model: { type: "string", value: "NAME", about: "the model to talk to" },
+    yes: { type: "boolean", short: "y", about: "ask nothing" },
   },
   run: (context) => onboard(context, createPrompter),
 });
@@ -124,25 +130,50 @@ async function ask(
       "There is a configuration. Choose its model anew? All else stays, and a backup is made.",
     ));
   if (!isChanging) return undefined;
-  const provider = given.provider ?? (await prompter.choose("Who runs the model?", providerChoices(vendors)));
+  const current = currentProvider(config, vendors);
+  const provider =
+    given.provider ??
+    (await prompter.choose("Who runs the model?", {
+      choices: providerChoices(vendors, current),
+      initial: current,
+    }));
   if (provider === LATER) return given;
   const vendor = vendorNamed(provider, vendors);
-  const known = config.providers[provider]?.apiBase;
+  const name = vendor?.name ?? provider;
+  const saved = config.providers[findSameName(name, Object.keys(config.providers)) ?? name];
+  const known = saved?.apiBase ?? "";
+  const fallback = apiBaseProblem(known) === undefined ? known : "";
   const apiBase =
     given.apiBase ??
     (vendor?.baseUrl
       ? undefined
-      : await prompter.text("Address of its API", { initial: known ?? "", check: apiBaseProblem }));
-  const apiKey = given.apiKey ?? (await askKey(prompter, vendor));
-  const { provider: currentProvider, model: currentModel } = config.agents.defaults;
-  const kept = (vendor?.name ?? provider) === currentProvider ? currentModel : undefined;
-  const initial = kept ?? vendor?.defaultModel ?? "";
-  const model = given.model ?? (await prompter.text("Model", { initial, check: modelProblem }));
+      : await prompter.text("Address of its API", { fallback, check: apiBaseProblem }));
+  const apiKey =
+    given.apiKey ?? (await askKey(prompter, vendor, { isSaved: Boolean(saved?.apiKey?.trim()) }));
+  const kept = current !== undefined && isSameName(name, current) ? config.agents.defaults.model : undefined;
+  const usual = kept ?? vendor?.defaultModel ?? "";
+  const model = given.model ?? (await prompter.text("Model", { fallback: usual, check: modelProblem }));
   return { provider, apiBase, apiKey, model };
 }
 
-function providerChoices(vendors: readonly VendorInfo[]): { value: string; label: string }[] {
-  const known = vendors.map(({ name, label }) => ({ value: name, label }));
+/** The provider in use: a known one, or one of the user's own as the file spells it. */
+function currentProvider(
+  { agents, providers }: LoadedConfig["config"],
+  vendors: readonly VendorInfo[],
+): string | undefined {
+  const { provider } = agents.defaults;
+  return vendorNamed(provider, vendors)?.name ?? findSameName(provider, Object.keys(providers));
+}
+
+function providerChoices(
+  vendors: readonly VendorInfo[],
+  current: string | undefined,
+): { value: string; label: string }[] {
+  const isOwn = current !== undefined && current !== CUSTOM && vendorNamed(current, vendors) === undefined;
+  const known = [
+    ...(isOwn ? [{ value: current, label: current }] : []),
+    ...vendors.map(({ name, label }) => ({ value: name, label })),
+  ];
   const other = vendors.some(({ name }) => name === CUSTOM)
     ? []
     : [{ value: CUSTOM, label: "Another one that speaks the OpenAI protocol" }];
@@ -150,11 +181,16 @@ function providerChoices(vendors: readonly VendorInfo[]): { value: string; label
 }
 
 /** Nothing typed leaves the key to the environment, or to the file as it was. */
-async function askKey(prompter: Prompter, vendor: VendorInfo | undefined): Promise<string | undefined> {
+async function askKey(
+  prompter: Prompter,
+  vendor: VendorInfo | undefined,
+  { isSaved }: { isSaved: boolean },
+): Promise<string | undefined> {
   if (vendor !== undefined && !vendor.keyVariable) return undefined;
-  const otherwise = vendor?.keyVariable
+  const withoutSaved = vendor?.keyVariable
     ? `empty to take it from ${vendor.keyVariable}`
     : "empty if it takes none";
+  const otherwise = isSaved ? "empty to keep the saved one" : withoutSaved;
   const key = await prompter.secret(`API key, ${otherwise}`, (value) =>
     value.trim() === "" ? undefined : apiKeyProblem(value),
   );
@@ -171,16 +207,15 @@ async function createPrompter(signal: AbortSignal): Promise<Prompter> {
     clack.cancel("Nothing was changed.");
     throw new Stopped("user");
   };
-  clack.intro(
-    "nanobot keeps its configuration in one file; this writes it. Ctrl-C leaves everything as it is.",
-  );
+  clack.intro("This writes nanobot's configuration file. Ctrl-C leaves all as it is.");
   return {
     confirm: async (message) => answered(await clack.confirm({ message, signal })),
-    choose: async (message, choices) =>
+    choose: async (message, { choices, initial }) =>
       answered(
         await clack.autocomplete({
           message,
           options: [...choices],
+          ...(initial === undefined ? {} : { initialValue: initial }),
           maxItems: 10,
           // Nothing is chosen while no choice matches what was typed.
           validate: (value) => (value === undefined ? "Choose one of the list" : undefined),
@@ -189,7 +224,15 @@ async function createPrompter(signal: AbortSignal): Promise<Prompter> {
       ),
     secret: async (message, check) =>
       answered(await clack.password({ message, validate: checked(check), signal })),
-    text: async (message, { initial, check }) =>
-      answered(await clack.text({ message, initialValue: initial, validate: checked(check), signal })),
+    text: async (message, { fallback, check }) =>
+      answered(
+        await clack.text({
+          message,
+          placeholder: fallback,
+          defaultValue: fallback,
+          validate: checked((value) => check(value === "" ? fallback : value)),
+          signal,
+        }),
+      ),
   };
 }

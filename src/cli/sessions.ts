@@ -4,7 +4,7 @@ import { UserError } from "../core/errors.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
-import { stripControls } from "../lib/text.ts";
+import { oneLine, stripControls } from "../lib/text.ts";
 import { toolHint } from "../lib/tool-hint.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
 
@@ -20,7 +20,7 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   if (sessions.length === 0) terminal.err("There are no sessions yet.\n");
   for (const { key, updatedAt, bytes, preview } of sessions) {
     const kib = `${Math.ceil(bytes / 1024)} KiB`;
-    terminal.out(`${stripControls(key)}\t${updatedAt.slice(0, 16).replace("T", " ")}\t${kib}\t${preview}\n`);
+    terminal.out(`${oneLine(key, 200)}\t${updatedAt.slice(0, 16).replace("T", " ")}\t${kib}\t${preview}\n`);
   }
   return 0;
 }
@@ -64,6 +64,7 @@ async function show(context: CommandContext): Promise<ExitCode> {
 
 async function path({ app, positionals, options }: CommandContext): Promise<ExitCode> {
   const [key = ""] = positionals;
+  if (key === "") throw new UserError("A session key cannot be empty");
   const store = await app.sessions();
   const found = { key, path: await store.path(key), exists: await store.exists(key) };
   app.platform.terminal.out(options["json"] === true ? `${safeJson(found)}\n` : `${found.path}\n`);

@@ -3,6 +3,7 @@
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { ensureWorkspace } from "./workspace.ts";
 
 async function list({ app, options }: CommandContext): Promise<ExitCode> {
   const { terminal } = app.platform;
@@ -19,7 +20,7 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
 
 async function call({ app, positionals, options, signal }: CommandContext): Promise<ExitCode> {
   const [name = "", json = "{}"] = positionals;
-  await app.prepareWorkspace({ onlyWhenMissing: true });
+  await ensureWorkspace(app);
   const toolbox = await app.toolbox();
   const id = `cli_${app.platform.ids.next()}`;
   const result = await toolbox.run(

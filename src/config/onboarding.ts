@@ -2,6 +2,7 @@
 
 import type { VendorInfo } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
+import { isHttpAddress } from "../lib/http-address.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSameName, isSameName } from "../lib/same-name.ts";
 import type { Environment } from "./environment.ts";
@@ -200,9 +201,7 @@ export function apiKeyProblem(value: string): string | undefined {
 }
 
 export function apiBaseProblem(value: string): string | undefined {
-  const url = URL.parse(value.trim());
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  return isHttp ? undefined : "expected an address that begins with https:// or http://";
+  return isHttpAddress(value) ? undefined : "expected an address that begins with https:// or http://";
 }
 
 export function modelProblem(value: string): string | undefined {

@@ -49,6 +49,9 @@ export async function createWorkspace({ files, assets, workspace }: WorkspaceOpt
     return added;
   } catch (error) {
     await files.remove(making);
+    // The name that nobody asked for would only puzzle.
+    if (error instanceof UserError)
+      throw new UserError(error.message.replaceAll(making, workspace), { cause: error });
     if (["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? "")) return [];
     throw error;
   }

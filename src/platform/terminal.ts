@@ -215,8 +215,17 @@ function takeOver(input: NodeJS.ReadStream, write: (text: string) => void): () =
   if (!input.isTTY) return () => undefined;
   input.setRawMode(true);
   write(PASTE_MODE_ON);
+  // A shell that stopped us and lets us go on has put its own mode back.
+  const takeAgain = () => {
+    input.setRawMode(false);
+    input.setRawMode(true);
+    write(PASTE_MODE_ON);
+    process.stdout.emit("resize");
+  };
+  process.on("SIGCONT", takeAgain);
   const restore = () => {
     process.off("exit", restore);
+    process.off("SIGCONT", takeAgain);
     write(PASTE_MODE_OFF);
     try {
       if (!input.destroyed) input.setRawMode(false);

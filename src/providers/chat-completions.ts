@@ -165,15 +165,27 @@ function learnFrom(error: unknown, quirks: Quirks): Quirks | undefined {
 async function fetchOrRefuse(
   fetch: ChatCompletionsOptions["fetch"],
   clock: Clock,
-  url: string | URL | Request,
-  init: RequestInit | undefined,
+  url: string,
+  init: RequestInit,
 ): Promise<Response> {
-  const response = await fetch(url, init).catch((cause: unknown) => {
+  // The conversation and the key are for the configured address and for no other.
+  const response = await fetch(url, { ...init, redirect: "manual" }).catch((cause: unknown) => {
     throw new Unreachable("the server could not be reached", { cause });
   });
   if (response.ok) return response;
   const body = await readText(response, clock, MOST_REFUSAL_BYTES);
+  if (response.status >= 300 && response.status < 400) throw redirected(response.headers, url);
   throw new Refusal({ status: response.status, headers: response.headers, body });
+}
+
+/** Names no more of the new address than its origin: the rest could hold a secret. */
+function redirected(headers: Headers, from: string): BadReply {
+  const location = URL.parse(headers.get("location") ?? "", from);
+  const isWeb = headers.has("location") && /^https?:$/.test(location?.protocol ?? "");
+  const where = isWeb ? `, at ${location?.origin}` : "";
+  return new BadReply(`redirects to another address${where}; set apiBase to the final one`, {
+    kind: "badRequest",
+  });
 }
 
 /** The beginning of a body, at most `limit` bytes of it. */
@@ -286,7 +298,7 @@ async function readStream(
   }
   // An abort in the middle of a stream can look like its end.
   watchdog.signal.throwIfAborted();
-  if (!done && !builder.complete) throw new BadReply("broke off in the middle of its reply");
+  if (!done && !builder.complete) throw endedEarly(builder);
 }
 
 /** The last event counts without its blank line, but not if it was cut. */
@@ -295,6 +307,10 @@ function endStream(parser: { end(): void }, builder: ReplyBuilder): void {
     parser.end();
   } catch (error) {
     if (!(error instanceof BadReply)) throw error;
-    if (!builder.complete) throw new BadReply("broke off in the middle of its reply");
+    if (!builder.complete) throw endedEarly(builder);
   }
+}
+
+function endedEarly({ started }: ReplyBuilder): BadReply {
+  return new BadReply(started ? "broke off in the middle of its reply" : "sent nothing that is a reply");
 }

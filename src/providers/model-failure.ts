@@ -162,6 +162,15 @@ const CONNECTION_PROBLEMS: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|EPIPE|closed|reset/i, "the connection was closed"],
 ];
 
+/** What runtimes say, in words of their own, of a reply that they cannot read. */
+const REPLY_PROBLEMS: readonly (readonly [RegExp, string])[] = [
+  [/ZlibError|DecompressionError|decompression error/i, "its reply could not be decompressed"],
+  [
+    /InvalidHTTP|InvalidContentLength|UnsupportedTransferEncoding|invalid (HTTP|chunk)|InvalidChunk/i,
+    "its reply is not valid HTTP",
+  ],
+];
+
 /**
  * The error for whatever `error` ended a call. `started` says that part of the reply had arrived.
  * The caller masks the secrets of its own configuration.
@@ -182,8 +191,14 @@ export function describeFailure(
       kind: "transient",
       message: `The model at ${names.origin} broke off in the middle of its reply`,
     };
+  const misread = REPLY_PROBLEMS.find(([pattern]) => pattern.test(details))?.[1];
+  if (misread !== undefined) {
+    return { kind: "transient", message: `The model at ${names.origin} cannot be understood: ${misread}` };
+  }
   if (problem === undefined && !(error instanceof Unreachable)) {
-    const what = oneLine(error instanceof Error ? error.message : String(error), 200);
+    const words = error instanceof Error ? error.message : String(error);
+    // Runtimes go on with advice to whoever wrote the program.
+    const what = oneLine(words.replace(/\s*For more information.*$/is, ""), 200);
     return { kind: "badRequest", message: `The request to ${names.provider} could not be made: ${what}` };
   }
   return {

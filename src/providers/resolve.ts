@@ -1,5 +1,6 @@
 /** Which provider answers for a model: a pure decision from the configuration and the environment. */
 
+import { isHttpAddress } from "../lib/http-address.ts";
 import { nearest } from "../lib/nearest.ts";
 import { isSameName } from "../lib/same-name.ts";
 import { type Vendor, vendors } from "./vendors.ts";
@@ -213,6 +214,14 @@ function use(candidate: Candidate, model: string | undefined, because: string): 
   const baseUrl = candidate.apiBase ?? vendor?.baseUrl;
   // Only own endpoints have no row, and those are used only with an address.
   if (baseUrl === undefined) return unusable(candidate, model);
+  // The value is not repeated: an address can hold a password.
+  if (!isHttpAddress(baseUrl)) {
+    return {
+      kind: "failed",
+      reason: `The provider "${candidate.name}" cannot be reached: providers.${candidate.name}.apiBase is not an address that begins with https:// or http://`,
+      hint: `Correct providers.${candidate.name}.apiBase`,
+    };
+  }
   const { extraHeaders, extraBody, extraQuery } = candidate.settings;
   return {
     kind: "resolved",

@@ -190,7 +190,9 @@ function createCalls() {
     },
     finish(newCallId: () => string): ToolCall[] {
       const taken = new Set<string>();
-      return calls.map((call) => {
+      // Some servers send a call that is empty but for its id.
+      const asked = calls.filter((call) => call.name !== "" || call.arguments !== "");
+      return asked.map((call) => {
         const id = call.id === "" || taken.has(call.id) ? newCallId() : wellFormed(call.id);
         taken.add(id);
         return { id, name: wellFormed(call.name), arguments: wellFormed(call.arguments) || "{}" };

@@ -69,12 +69,17 @@ export async function findLegacy({
     join(workspace, "sessions", `${oldName(key)}.jsonl`),
     join(places.homeSessions, `${oldName(key)}.jsonl`),
   ];
-  for (const candidate of candidates) {
+  for (const candidate of candidates.filter(hasPossibleName)) {
     const stat = await files.stat(candidate);
     if (candidate === path || stat?.kind !== "file" || stat.bytes === 0) continue;
     if (((await storedKey(files, candidate)) ?? key) === key) return candidate;
   }
   return undefined;
+}
+
+/** No file system takes longer names; such a key cannot have had a file of the original. */
+function hasPossibleName(path: string): boolean {
+  return Buffer.byteLength(basename(path)) <= 255;
 }
 
 interface AdoptOptions extends Places {

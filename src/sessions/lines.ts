@@ -14,6 +14,8 @@ export interface SessionMetadata {
   readonly lastConsolidated: number;
   /** Bytes up to the first unconsolidated message. Only files that we wrote have it, and there it decides. */
   readonly offset: number | undefined;
+  /** Bytes whose damaged lines the user has been told of. */
+  readonly reported: number | undefined;
 }
 
 export type SessionLine =
@@ -88,6 +90,7 @@ function parseMetadata(value: Fields): SessionLine {
       metadata: (isObject(value["metadata"]) ? value["metadata"] : {}) as JsonObject,
       lastConsolidated: count(value["last_consolidated"]) ?? 0,
       offset: count(value["offset"]),
+      reported: count(value["reported"]),
     },
   };
 }
@@ -108,7 +111,8 @@ export function parseSessionLine(bytes: Uint8Array): SessionLine {
   if (line.length === 0) return bytes.includes(0) ? { kind: "damaged" } : { kind: "ignored", counts: false };
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8"));
+    const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8");
+    value = JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch {
     return { kind: "damaged" };
   }
@@ -131,6 +135,7 @@ export function formatMetadata(state: SessionMetadata, updatedAt: string): strin
     metadata: state.metadata,
     last_consolidated: state.lastConsolidated,
     offset: state.offset,
+    reported: state.reported,
   };
   return `${JSON.stringify(line)}\n`;
 }

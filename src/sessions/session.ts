@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { AppendFile, Clock, FileSystem, Lock, Log } from "../core/platform.ts";
 import type { Session, StoredMessage } from "../core/session.ts";
+import { explained } from "../lib/file-error.ts";
 import { dirname, join } from "../lib/path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { formatMessage, formatMetadata } from "./lines.ts";
@@ -61,8 +62,8 @@ export function createSession({
   /** The bytes that must come before a new message: the end of a torn line, and metadata when it is due. */
   function preamble(): string {
     const torn = state.endsInNewline ? "" : "\n";
-    const isDue = state.bytes === 0 || state.bytes - state.metadataAt >= METADATA_EVERY;
-    if (!isDue) return torn;
+    const isDue = state.isMetadataDue || state.bytes - state.metadataAt >= METADATA_EVERY;
+    if (state.bytes > 0 && !isDue) return torn;
     // The first line says nothing of an offset, as in the original's files.
     const { offset = 0, ...rest } = state.metadata;
     return torn + formatMetadata({ ...rest, offset: state.bytes === 0 ? undefined : offset }, nowText());
@@ -82,7 +83,7 @@ export function createSession({
 
   async function recovering(work: () => Promise<void>): Promise<void> {
     try {
-      await work();
+      await explained("write the session file", state.path, work);
     } catch (error) {
       await recover();
       throw error;
@@ -94,7 +95,10 @@ export function createSession({
     const before = preamble();
     const lines = messages.map(formatMessage);
     await (await appendFile()).append(Buffer.from(before + lines.join("")));
-    if (before.length > 1) state.metadataAt = state.bytes + (state.endsInNewline ? 0 : 1);
+    if (before.length > 1) {
+      state.metadataAt = state.bytes + (state.endsInNewline ? 0 : 1);
+      state.isMetadataDue = false;
+    }
     state.bytes += Buffer.byteLength(before);
     state.endsInNewline = true;
     extend(state, messages, lines);

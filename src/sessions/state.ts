@@ -5,7 +5,7 @@ import type { FileSystem, Log } from "../core/platform.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { estimateTokens } from "../lib/estimate.ts";
 import { parseSessionLine, type SessionLine, type SessionMetadata } from "./lines.ts";
-import { linesFromEnd, linesFromStart, type PlacedLine } from "./tail.ts";
+import { linesFromEnd, linesFromStart } from "./tail.ts";
 
 /** Per message, for its role and separators. */
 const MESSAGE_TOKENS = 4;
@@ -27,6 +27,8 @@ export interface SessionState {
   metadata: SessionMetadata;
   /** Where the last metadata line begins. */
   metadataAt: number;
+  /** The metadata changed and is not written yet. */
+  isMetadataDue: boolean;
   /** Oldest first. Not the whole session: see `complete`. */
   entries: Entry[];
   /** Of all `entries` together. */
@@ -50,8 +52,16 @@ export function emptyState(path: string, key: string): SessionState {
     inode: 0,
     bytes: 0,
     endsInNewline: true,
-    metadata: { key, createdAt: undefined, metadata: {}, lastConsolidated: 0, offset: undefined },
+    metadata: {
+      key,
+      createdAt: undefined,
+      metadata: {},
+      lastConsolidated: 0,
+      offset: undefined,
+      reported: undefined,
+    },
     metadataAt: 0,
+    isMetadataDue: false,
     entries: [],
     tokens: 0,
     inbound: new Set(),
@@ -72,8 +82,14 @@ function addEntry(state: SessionState, message: StoredMessage, at: number): void
   if (message.inbound !== undefined) state.inbound.add(message.inbound);
 }
 
-function reportDamage(log: Log, path: string, damaged: number): void {
-  if (damaged > 0) log.warn("Left damaged lines of a session out", { path, lines: damaged });
+/** Tells of damage once, and leaves word of that in the metadata line that comes next. */
+function reportDamage(state: SessionState, log: Log, damagedAt: readonly number[]): void {
+  const { reported = 0 } = state.metadata;
+  const lines = damagedAt.filter((at) => at >= reported).length;
+  if (lines === 0) return;
+  log.warn("Left damaged lines of a session out", { path: state.path, lines });
+  state.metadata = { ...state.metadata, reported: state.bytes };
+  state.isMetadataDue = true;
 }
 
 /** Files of the original count messages, ours bytes. More messages than there are mean nothing. */
@@ -115,12 +131,12 @@ export async function loadState(path: string, key: string, options: LoadOptions)
   state.complete = false;
   const newestFirst: Entry[] = [];
   let found = 0;
-  let damaged = 0;
+  const damagedAt: number[] = [];
   let metadata: SessionMetadata | undefined;
   for await (const { at, bytes } of linesFromEnd(files, path, stat.bytes)) {
     signal.throwIfAborted();
     const line = parseSessionLine(bytes);
-    if (line.kind === "damaged") damaged++;
+    if (line.kind === "damaged") damagedAt.push(at);
     if (line.kind === "metadata" && metadata === undefined) {
       metadata = line.metadata;
       state.metadataAt = at;
@@ -136,9 +152,9 @@ export async function loadState(path: string, key: string, options: LoadOptions)
       break;
     }
   }
-  reportDamage(log, path, damaged);
   setEntries(state, newestFirst.reverse());
   if (metadata) state.metadata = { ...metadata, key };
+  reportDamage(state, log, damagedAt);
   await dropConsolidated(state, options);
   trim(state, 2 * tokens);
   return state;
@@ -162,22 +178,25 @@ async function dropConsolidated(state: SessionState, { files, signal }: LoadOpti
 /** Takes in what another process appended since. */
 export async function catchUp(state: SessionState, bytes: number, options: LoadOptions): Promise<void> {
   const { files, log, signal } = options;
-  let damaged = 0;
+  const damagedAt: number[] = [];
   const appended = linesFromStart(files.stream(state.path, { start: state.bytes, signal }), state.bytes);
-  for await (const line of appended) damaged += takeIn(state, line, parseSessionLine(line.bytes));
-  reportDamage(log, state.path, damaged);
+  for await (const { at, bytes: line } of appended) {
+    const parsed = parseSessionLine(line);
+    if (parsed.kind === "damaged") damagedAt.push(at);
+    takeIn(state, at, parsed);
+  }
   state.bytes = bytes;
+  reportDamage(state, log, damagedAt);
   state.endsInNewline = (await files.read(state.path, { start: bytes - 1, end: bytes }))[0] === 0x0a;
 }
 
-function takeIn(state: SessionState, { at }: PlacedLine, line: SessionLine): number {
+function takeIn(state: SessionState, at: number, line: SessionLine): void {
   if (line.kind === "message") {
     addEntry(state, line.message, at);
   } else if (line.kind === "metadata") {
     state.metadata = { ...line.metadata, key: state.metadata.key };
     state.metadataAt = at;
   }
-  return line.kind === "damaged" ? 1 : 0;
 }
 
 /** Records in `state` what has been written at its end. */

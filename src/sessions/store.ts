@@ -1,8 +1,10 @@
 /** The sessions of a workspace: one append-only file each, written by whoever holds its lock. */
 
+import { UserError } from "../core/errors.ts";
 import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import type { Session, SessionStore, SessionSummary, StoredMessage } from "../core/session.ts";
 import { never } from "../lib/abort.ts";
+import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { oneLine } from "../lib/text.ts";
@@ -62,10 +64,13 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     const path = pathOf(key);
     const load = { files, log, tokens, signal };
     const known = kept.get(key);
-    const stat = await files.stat(path);
+    const stat = await files.linkStat(path);
     if (stat === undefined) {
       const adopted = await adopt({ ...places, log, key, path, signal });
       return adopted ? loadState(path, key, load) : emptyState(path, key);
+    }
+    if (stat.kind !== "file") {
+      throw new UserError(`Cannot open the session "${oneLine(key, 80)}": ${quote(path)} is no regular file`);
     }
     if (known === undefined || known.inode !== stat.inode || known.bytes > stat.bytes) {
       return loadState(path, key, load);
@@ -77,7 +82,8 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   async function open(key: string, { signal }: { signal: AbortSignal }): Promise<Session> {
     const lock = await locks.acquire(`session:${workspace}:${key}`, signal);
     try {
-      return createSession({ ...options, key, lock, state: await loadCurrent(key, signal), keep });
+      const state = await explained("open the session file", pathOf(key), () => loadCurrent(key, signal));
+      return createSession({ ...options, key, lock, state, keep });
     } catch (error) {
       await lock.release();
       throw error;
@@ -87,17 +93,19 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   /** The file of a session, copied or not yet; `undefined` when there is none. */
   async function find(key: string): Promise<string | undefined> {
     const own = pathOf(key);
-    return (await files.stat(own)) ? own : findLegacy({ ...places, key, path: own });
+    return (await files.linkStat(own))?.kind === "file" ? own : findLegacy({ ...places, key, path: own });
   }
 
   async function* read(key: string, signal: AbortSignal): AsyncGenerator<StoredMessage> {
     const path = await find(key);
     if (path === undefined) return;
+    let damaged = 0;
     for await (const { bytes } of linesFromStart(files.stream(path, { signal }))) {
       const line = parseSessionLine(bytes);
-      if (line.kind === "damaged") log.warn("Left a damaged line of a session out", { path });
+      if (line.kind === "damaged") damaged++;
       if (line.kind === "message") yield line.message;
     }
+    if (damaged > 0) log.warn("Left damaged lines of a session out", { path, lines: damaged });
   }
 
   async function preview(path: string): Promise<string> {

@@ -31,7 +31,7 @@ export const editFile = defineTool({
   }),
 
   async execute({ path, old_text, new_text }, { ports: { files } }) {
-    const target = await findTarget(files, path, "write");
+    const target = await findTarget(files, path, "write", "edit");
     if (old_text === "") return create(files, { ...target, path, real: target.path, content: new_text });
     if (target.stat === undefined) throw noSuchFile(path, "edit");
     if (target.stat.bytes > LARGEST_BYTES) return tooLarge(path);

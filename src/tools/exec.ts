@@ -5,6 +5,9 @@ import type { CapturedOutput, ProcessResult } from "../core/platform.ts";
 import { defineTool, toolError, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { stripControls, wellFormed } from "../lib/text.ts";
+import { resolveFor } from "./target-file.ts";
+
+const RUN_IN = "run the command in";
 
 /** Linux takes one argument of 128 KiB; whatever is longer belongs in a script. */
 const LONGEST_COMMAND_BYTES = 120_000;
@@ -34,19 +37,17 @@ export const exec = defineTool({
     const problem = whyNotRunnable(command);
     if (problem !== undefined) return toolError(`Cannot run the command: ${problem}`);
 
-    const cwd = await files.resolve(working_dir, "read");
-    const folder = await explained("use", working_dir, () => files.system.stat(cwd));
+    const cwd = await resolveFor(RUN_IN, files, working_dir, "read");
+    const folder = await explained(RUN_IN, working_dir, () => files.system.stat(cwd));
     if (folder?.kind !== "directory") {
-      return toolError(`Cannot run the command in ${quote(working_dir)}: there is no such folder`);
+      return toolError(`Cannot ${RUN_IN} ${quote(working_dir)}: there is no such folder`);
     }
 
     const timeoutSeconds = timeout ?? shell.defaultTimeoutSeconds;
     const result = await shell.run(wellFormed(command), { cwd, timeoutSeconds, signal });
-    const report = describe(result, timeoutSeconds);
+    const report = describe(result);
     if (result.ended === undefined) return toolOk(report);
-    return toolError(
-      `The command was ended before it finished: ${whyEnded(result, timeoutSeconds)}\n${report}`,
-    );
+    return toolError(`The command was ${howEnded(result.ended, timeoutSeconds)}\n${report}`);
   },
 });
 
@@ -59,24 +60,26 @@ function whyNotRunnable(command: string): string | undefined {
   return undefined;
 }
 
-function whyEnded({ ended, signal }: ProcessResult, timeoutSeconds: number): string {
-  if (ended === "timeout") return `ended after ${timeoutSeconds} s`;
-  if (ended === "flood") return "ended because it wrote too much";
-  if (ended === "aborted") return "ended because the turn was stopped";
-  return `ended by ${signal ?? "an unknown signal"}`;
+function howEnded(ended: NonNullable<ProcessResult["ended"]>, timeoutSeconds: number): string {
+  if (ended === "timeout") return `ended after ${timeoutSeconds} s, before it finished`;
+  return ended === "flood" ? "ended because it wrote too much" : "ended because the turn was stopped";
 }
 
-function describe(result: ProcessResult, timeoutSeconds: number): string {
+function describe(result: ProcessResult): string {
   const stdout = readable(result.stdout);
   const stderr = readable(result.stderr);
-  const code = result.ended === undefined ? result.exitCode : null;
   const sections = [
     ...(stdout === "" ? [] : [stdout]),
     ...(stderr === "" ? [] : [`STDERR:\n${stderr}`]),
     ...(stdout === "" && stderr === "" ? ["(No output)"] : []),
-    `Exit code: ${code ?? `none (${whyEnded(result, timeoutSeconds)})`}`,
+    `Exit code: ${exitCode(result)}`,
   ];
   return sections.join("\n\n");
+}
+
+function exitCode({ ended, exitCode: code, signal }: ProcessResult): string {
+  if (ended !== undefined) return "none";
+  return code === null ? `none (ended by ${signal ?? "an unknown signal"})` : String(code);
 }
 
 /**

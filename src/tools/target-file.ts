@@ -17,15 +17,19 @@ export interface TargetFile {
   readonly stat: FileStat | undefined;
 }
 
-/** Throws a `UserError` for what is no regular file and no place for one, and for a read-only file to be written. */
+/**
+ * Throws a `UserError` for what is no regular file and no place for one, and for a read-only file to be written.
+ * `doing` is the caller's word for what it wants.
+ */
 export async function findTarget(
   files: ToolFiles,
   named: string,
   access: "read" | "write",
+  doing: string = access,
 ): Promise<TargetFile> {
-  const path = await files.resolve(named, access);
-  const stat = await explained(access, named, () => files.system.stat(path));
-  const refused = `Cannot ${access} ${quote(named)}`;
+  const path = await resolveFor(doing, files, named, access);
+  const stat = await explained(doing, named, () => files.system.stat(path));
+  const refused = `Cannot ${doing} ${quote(named)}`;
   if (stat?.kind === "directory")
     throw new UserError(`${refused}: it is a folder; list_dir shows what is in it`);
   if (stat !== undefined && stat.kind !== "file") {
@@ -45,4 +49,25 @@ export function noSuchFile(named: string, access: "read" | "edit"): UserError {
   return new UserError(
     `Cannot ${access} ${quote(named)}: there is no such file; list_dir shows what is there`,
   );
+}
+
+/** Resolves a path. A refusal speaks of what the tool does with it, which is more than reading or writing. */
+export async function resolveFor(
+  doing: string,
+  files: ToolFiles,
+  named: string,
+  access: "read" | "write",
+): Promise<RealPath> {
+  try {
+    return await files.resolve(named, access);
+  } catch (error) {
+    const beginning = `Cannot ${access} `;
+    if (!(error instanceof UserError) || !error.message.startsWith(beginning)) throw error;
+    const { hint, exitCode } = error;
+    throw new UserError(`Cannot ${doing} ${error.message.slice(beginning.length)}`, {
+      ...(hint === undefined ? {} : { hint }),
+      exitCode,
+      cause: error,
+    });
+  }
 }

@@ -207,9 +207,9 @@ describe("onboard() at a terminal", () => {
       app,
       {},
       {
-        choose: async (_, choices) => choices.find(({ label }) => label === "OpenRouter")?.value ?? "",
+        choose: async (_, { choices }) => choices.find(({ label }) => label === "OpenRouter")?.value ?? "",
         secret: async () => "typed-key",
-        text: async (_, { initial }) => initial,
+        text: async (_, { fallback }) => fallback,
       },
     );
     expect(code).toBe(0);
@@ -271,13 +271,64 @@ describe("onboard() at a terminal", () => {
         confirm: async () => true,
         choose: async () => "custom",
         secret: async () => "",
-        text: async (_, { initial }) => {
-          offered.push(initial);
-          return initial;
+        text: async (_, { fallback }) => {
+          offered.push(fallback);
+          return fallback;
         },
       },
     );
     expect(offered).toEqual(["http://localhost:9/v1", "old-model"]);
+  });
+
+  test("onboard() starts at the provider in use and offers to keep its key", async () => {
+    const home = makeHome({
+      agents: { defaults: { provider: "Open-Router", model: "my/model" } },
+      providers: { open_router: { apiKey: "old-key" } },
+    });
+    const asked: string[] = [];
+    await run(
+      createTestApp({ home, tty: true }),
+      {},
+      {
+        confirm: async () => true,
+        choose: async (_, { initial }) => initial ?? "",
+        secret: async (question) => {
+          asked.push(question);
+          return "";
+        },
+        text: async (_, { fallback }) => fallback,
+      },
+    );
+    expect(asked).toEqual(["API key, empty to keep the saved one"]);
+    expect(JSON.parse(configText(home))).toMatchObject({
+      agents: { defaults: { provider: "openrouter", model: "my/model" } },
+      providers: { open_router: { apiKey: "old-key" } },
+    });
+  });
+
+  test("onboard() lists a provider of one's own that is in use, and does not offer an address that is none", async () => {
+    const home = makeHome({
+      agents: { defaults: { provider: "mine", model: "m" } },
+      providers: { mine: { apiBase: "localhost:9" } },
+    });
+    const offered: string[] = [];
+    const texts = ["http://localhost:9/v1", "m"];
+    await run(
+      createTestApp({ home, tty: true }),
+      {},
+      {
+        confirm: async () => true,
+        choose: async (_, { choices, initial }) =>
+          choices.find(({ value }) => value === initial)?.value ?? "",
+        secret: async () => "",
+        text: async (_, { fallback }) => {
+          offered.push(fallback);
+          return texts.shift() ?? "";
+        },
+      },
+    );
+    expect(offered).toEqual(["", "m"]);
+    expect(JSON.parse(configText(home)).providers).toEqual({ mine: { apiBase: "http://localhost:9/v1" } });
   });
 
   test("onboard() refuses a flag that cannot be right before it asks anything", async () => {
@@ -335,7 +386,7 @@ describe("onboard() at a terminal", () => {
       createTestApp({ home, tty: true }),
       {},
       {
-        choose: async (_, choices) => choices.at(-1)?.value ?? "?",
+        choose: async (_, { choices }) => choices.at(-1)?.value ?? "?",
       },
     );
     expect(JSON.parse(configText(home)).agents).toEqual({ defaults: {} });
@@ -442,6 +493,28 @@ describe("nanobot onboard, as a program", () => {
       expect(code).toBe(0);
       expect(shown).not.toContain("typed-key");
       expect(JSON.parse(configText(home)).providers.openrouter.apiKey).toBe("sk-or-typed-key");
+    },
+    patience,
+  );
+
+  test(
+    "nanobot onboard takes what is typed in place of the model it offers",
+    async () => {
+      const home = makeHome({
+        agents: { defaults: { provider: "groq", model: "old-model" } },
+        providers: { groq: { apiKey: "saved" } },
+      });
+      const { code } = await answer(home, [
+        ["There is a configuration", "y"],
+        ["Who runs the model?", "\r"],
+        ["empty to keep the saved one", "\r"],
+        ["ld-model", "new-model\r"],
+      ]);
+      expect(code).toBe(0);
+      expect(JSON.parse(configText(home))).toEqual({
+        agents: { defaults: { provider: "groq", model: "new-model" } },
+        providers: { groq: { apiKey: "saved" } },
+      });
     },
     patience,
   );

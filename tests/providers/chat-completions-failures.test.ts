@@ -117,6 +117,60 @@ describe("chat() fails", () => {
   });
 
   test.each([
+    ["https://other.test/v1/chat?token=hunter2", ", at https://other.test; set apiBase"],
+    ["http://", "another address; set apiBase"],
+    ["mailto:hunter2@other.test", "another address; set apiBase"],
+  ])(
+    "as badRequest when it is redirected to %s, and says where without a secret",
+    async (location, words) => {
+      const error = await errorFor({ status: 307, headers: { location }, body: "" });
+      expect(error.kind).toBe("badRequest");
+      expect(error.message).toContain(words);
+      expect(error.message).not.toContain("hunter2");
+    },
+  );
+
+  test("without sending the conversation to where it is redirected", async () => {
+    const other = await serve([{ text: "caught" }]);
+    const location = `${other.url}/chat/completions`;
+    const server = await serve([{ status: 308, headers: { location }, body: "" }]);
+    expect(await connect(server.url).ask()).toMatchObject({ ok: false, error: { kind: "badRequest" } });
+    expect(other.requests).toEqual([]);
+  });
+
+  test.each(["", ": hello\n\n", 'data: {"foreign":true}\n\n'])(
+    "as a reply that is none when nothing of one had begun: %j",
+    async (raw) => {
+      const error = await errorFor({ raw, headers: { "content-type": "text/event-stream" } });
+      expect(error).toMatchObject({
+        kind: "transient",
+        message: expect.stringContaining("sent nothing that is a reply"),
+      });
+    },
+  );
+
+  test.each([
+    ["ZlibError", "its reply could not be decompressed"],
+    ["BrotliDecompressionError", "its reply could not be decompressed"],
+    ["InvalidHTTPResponse", "its reply is not valid HTTP"],
+    ["SomethingElse", "could not be made: SomethingElse fetching"],
+  ])("in our own words for the runtime's %s", async (code, words) => {
+    const advice = "For more information, pass `verbose: true` in the second argument to fetch()";
+    const broken = new Response(
+      new ReadableStream({
+        pull() {
+          throw Object.assign(new TypeError(`${code} fetching "http://x/". ${advice}`), { code });
+        },
+      }),
+    );
+    const fetch = Object.assign(async () => broken, { preconnect() {} });
+    const reply = await connect("http://x.test/v1", { fetch }).ask();
+    if (reply.ok) throw new Error("the call succeeded");
+    expect(reply.error.message).toContain(words);
+    expect(reply.error.message).not.toContain("For more");
+  });
+
+  test.each([
     [{ error: { message: "Overloaded", code: 529 } }, { kind: "transient", status: 529 }],
     [
       { error: { message: "You exceeded your current quota", code: "insufficient_quota" } },

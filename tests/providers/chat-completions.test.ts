@@ -113,6 +113,16 @@ describe("chat() reads a reply", () => {
     expect(new Set(reply.ok ? reply.toolCalls.map((call) => call.id) : []).size).toBe(2);
   });
 
+  test("without calls that have neither a name nor arguments", async () => {
+    const calls = [
+      { index: 0, id: "a", function: { name: "", arguments: "" } },
+      { index: 1, id: "b", function: { name: "exec", arguments: "{}" } },
+    ];
+    const events = [chunk({ tool_calls: calls }), chunk({}, "tool_calls")];
+    const reply = await replyTo({ events });
+    expect(reply.ok && reply.toolCalls.map(({ id }) => id)).toEqual(["b"]);
+  });
+
   test("with arguments that are an object instead of its text", async () => {
     const call = { index: 0, id: "a", function: { name: "exec", arguments: { command: "ls" } } };
     const events = [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")];

@@ -162,6 +162,26 @@ describe("resolveProvider()", () => {
     });
   });
 
+  test.each(["localhost:9/v1", "file:///etc", "box", "user:hunter2@box"])(
+    "refuses the address %s, names the setting and does not repeat the value",
+    (apiBase) => {
+      const result = resolve({ model: "mine/x", providers: { mine: { apiBase } } });
+      expect(result).toMatchObject({
+        kind: "failed",
+        reason: expect.stringContaining("providers.mine.apiBase"),
+      });
+      expect(JSON.stringify(result)).not.toContain(apiBase);
+    },
+  );
+
+  test.each(["$" + "{MY_BASE}", "https://$" + "{HOST}/v1"])(
+    "leaves the address %s to its variable",
+    (apiBase) => {
+      const { endpoint } = resolved({ model: "mine/x", providers: { mine: { apiBase } } });
+      expect(endpoint.baseUrl).toBe(apiBase);
+    },
+  );
+
   test("sends a key that was put under another vendor's name to the vendor it belongs to", () => {
     const result = resolved({ model: "openai/gpt-4o", providers: { openai: { apiKey: "sk-or-v1-abc" } } });
     expect(result.endpoint).toMatchObject({

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -424,4 +425,38 @@ test("open() of a session leaves no file before something is appended", async ()
   const { store } = setUp();
   await contents(store, "quiet");
   expect(existsSync(await store.path("quiet"))).toBe(false);
+});
+
+test("open() tells of damage once, also over several processes", async () => {
+  const { store, workspace } = setUp();
+  await add(store, "a", user("one"));
+  appendFileSync(await store.path("a"), "broken\n");
+  const first = setUp({ workspace });
+  await add(first.store, "a", user("two"));
+  const second = setUp({ workspace });
+  await add(second.store, "a", user("three"));
+  appendFileSync(await store.path("a"), "broken again\n");
+  const third = setUp({ workspace });
+  expect(await contents(third.store, "a")).toEqual(["one", "two", "three"]);
+  expect([first, second, third].map(({ log }) => log.lines.length)).toEqual([1, 0, 1]);
+});
+
+test("open() refuses a link, a folder and a key of any length in the place of a session's file", async () => {
+  const { store, workspace } = setUp();
+  mkdirSync(join(workspace, "sessions", "b.jsonl"), { recursive: true });
+  symlinkSync("/etc/passwd", join(workspace, "sessions", "a.jsonl"));
+  for (const key of ["a", "b"]) {
+    await expect(store.open(key, { signal })).rejects.toThrow("is no regular file");
+    expect(await store.exists(key)).toBe(false);
+  }
+  const long = "x".repeat(5_000);
+  await add(store, long, user("long"));
+  expect(await contents(store, long)).toEqual(["long"]);
+});
+
+test("open() reads a file that begins with a byte order mark", async () => {
+  const { store, workspace } = setUp();
+  mkdirSync(join(workspace, "sessions"));
+  writeFileSync(await store.path("a"), `\ufeff${JSON.stringify(user("marked"))}\n`);
+  expect(await contents(store, "a")).toEqual(["marked"]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -156,6 +157,13 @@ describe("editFile() refuses", () => {
   test("editFile() refuses a missing file", async () => {
     const result = await call(editFile, { path: "none.txt", old_text: "a", new_text: "b" });
     expect(result.text).toContain("there is no such file");
+  });
+
+  test("editFile() refuses a FIFO, in words of its own", async () => {
+    execFileSync("mkfifo", [join(workspace, "fifo")]);
+    expect((await call(editFile, { path: "fifo", old_text: "a", new_text: "b" })).text).toBe(
+      'Cannot edit "fifo": it is a device, a pipe or a socket, not a regular file',
+    );
   });
 
   test("editFile() refuses a protected file", async () => {

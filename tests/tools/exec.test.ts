@@ -108,7 +108,7 @@ test("exec() fails when the time is up, with the output so far, and nothing of i
   });
   expect(result).toEqual({
     ok: false,
-    text: "The command was ended before it finished: ended after 1 s\nstarted\n\nExit code: none (ended after 1 s)",
+    text: "The command was ended after 1 s, before it finished\nstarted\n\nExit code: none",
   });
   const pids = readFileSync(join(workspace, "pids"), "utf8").trim().split("\n");
   expect(pids).toHaveLength(2);
@@ -131,7 +131,7 @@ test("exec() fails when the output floods, and when it is stopped", async () => 
     command: "yes",
   });
   expect(flood).toMatchObject({ ok: false });
-  expect(flood.text).toEndWith("Exit code: none (ended because it wrote too much)");
+  expect(flood.text).toBe("The command was ended because it wrote too much\n(No output)\n\nExit code: none");
   const controller = new AbortController();
   controller.abort(new Error("stop"));
   const stopped = await createFixture({ signal: controller.signal }).call(exec, { command: "sleep 600" });
@@ -145,4 +145,9 @@ test("exec() uses the default time, or the call's", async () => {
   await call(exec, { command: "x", timeout: 600 });
   expect(specs.map((spec) => spec.timeoutMs)).toEqual([60_000, 600_000]);
   await expect(call(exec, { command: "x", timeout: 601 })).rejects.toThrow();
+});
+
+test("exec() says what it wanted with a folder that it may not use", async () => {
+  const { text } = await call(exec, { command: "true", working_dir: "/etc" });
+  expect(text).toStartWith('Cannot run the command in "/etc": ');
 });

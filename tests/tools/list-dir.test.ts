@@ -151,3 +151,8 @@ test("listDir() refuses what is no folder", async () => {
   });
   expect((await call(listDir, { path: "none" })).text).toBe('Cannot list "none": there is no such folder');
 });
+
+test("listDir() says that it cannot list a folder outside the workspace", async () => {
+  const { call } = fixtureWith("a.txt");
+  expect((await call(listDir, { path: "/etc" })).text).toStartWith('Cannot list "/etc": ');
+});

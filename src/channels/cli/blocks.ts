@@ -3,6 +3,8 @@
 export interface Splitter {
   /** Takes the next piece of the text; returns what is complete. */
   push(text: string): readonly string[];
+  /** What `push` has taken and not returned, because it is not complete. */
+  held(): string;
   /** Returns the rest, and begins anew. */
   end(): readonly string[];
 }
@@ -21,6 +23,7 @@ export function createLineSplitter(): Splitter {
       rest = text.slice(end);
       return [lines];
     },
+    held: () => rest,
     end() {
       const lines = rest === "" ? [] : [rest];
       rest = "";
@@ -96,6 +99,7 @@ export function createBlockSplitter(): Splitter {
       });
       return blocks;
     },
+    held: () => block + line,
     end() {
       block += line;
       line = "";

@@ -67,7 +67,6 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   const { terminal, clock, emit, files, log } = context;
   const color = config.color && terminal.stdoutIsTty;
   const screen = createScreen(terminal, { footer: "out" });
-  const spinner = createSpinner(screen, terminal, clock);
   const transcript = createTranscript({
     terminal,
     screen,
@@ -77,6 +76,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
     // Somebody who redirects stderr still has to see why there is no answer.
     asides: terminal.stderrIsTty ? "err" : "out",
   });
+  const spinner = createSpinner(screen, terminal, clock, { preview: () => transcript.pending(), color });
   const history = createHistory(config.historyFile, files, log);
   const inbound = createInbound(config.session, context);
   const look = { width: (text: string) => terminal.width(text), color };
@@ -105,7 +105,8 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
 
   function leave(): void {
     if (leaving.signal.aborted) return;
-    screen.setFooter(undefined);
+    spinner.stop();
+    transcript.end();
     terminal.err("Goodbye!\n");
     leaving.abort();
   }
@@ -119,7 +120,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   function submit(text: string): void {
     screen.setFooter(undefined);
     screen.print(drawSubmitted(text, columnsOf(terminal), look), "out");
-    if (EXIT_WORDS.has(text.trim())) {
+    if (EXIT_WORDS.has(text.trim().toLowerCase())) {
       leave();
       return;
     }
@@ -216,6 +217,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
       } finally {
         leaving.abort();
         spinner.stop();
+        transcript.end();
         screen.close();
         await stored;
         await history.close();

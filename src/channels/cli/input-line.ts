@@ -4,6 +4,7 @@ import type { EditorState } from "./editor.ts";
 import { graphemes, lineEnd, lineStart } from "./graphemes.ts";
 import type { Picture } from "./screen.ts";
 import { dim } from "./style.ts";
+import { type Row, visible, wrapLine } from "./wrap.ts";
 
 const PROMPT = "› ";
 const CONTINUATION = "  ";
@@ -13,44 +14,9 @@ const PREFIX_CELLS = 2;
 /** Rows drawn at once. A picture taller than the window cannot be erased, and the window's height is not known. */
 const MAX_ROWS = 10;
 
-/** A stretch of the text on one row. */
-interface Row {
-  readonly start: number;
-  readonly text: string;
-  readonly cells: number;
-}
-
 export interface InputLook {
   readonly width: (text: string) => number;
   readonly color: boolean;
-}
-
-/** A tab as spaces: where the next stop lies depends on the terminal. */
-function visible(grapheme: string): string {
-  return grapheme === "\t" ? "  " : grapheme;
-}
-
-function* wrapLine(line: string, start: number, cells: number, { width }: InputLook): Iterable<Row> {
-  if (/^[ -~]*$/.test(line)) {
-    for (let at = 0; at === 0 || at < line.length; at += cells) {
-      const text = line.slice(at, at + cells);
-      yield { start: start + at, text, cells: text.length };
-    }
-    return;
-  }
-  let row = { start, text: "", cells: 0 };
-  let at = start;
-  for (const grapheme of graphemes(line)) {
-    const shown = visible(grapheme);
-    const size = width(shown);
-    if (row.cells + size > cells && row.text !== "") {
-      yield row;
-      row = { start: at, text: "", cells: 0 };
-    }
-    row = { start: row.start, text: row.text + shown, cells: row.cells + size };
-    at += grapheme.length;
-  }
-  yield row;
 }
 
 /** Where to begin and end so that enough lines on both sides of the cursor are laid out, and not all of a long text. */
@@ -74,7 +40,7 @@ export function drawInput(
   const rows: Row[] = [];
   let lineOffset = start;
   for (const line of text.slice(start, end).split("\n")) {
-    for (const row of wrapLine(line, lineOffset, cells, look)) rows.push(row);
+    for (const row of wrapLine(line, lineOffset, cells, look.width)) rows.push(row);
     lineOffset += line.length + 1;
   }
 

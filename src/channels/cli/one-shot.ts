@@ -34,9 +34,12 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
   const { terminal, clock, emit } = context;
   const { session, json, markdown, color, notice } = config;
   const screen = createScreen(terminal, { footer: terminal.stderrIsTty ? "err" : undefined });
-  const spinner = createSpinner(screen, terminal, clock);
   const answers = json ? "none" : terminal.stdoutIsTty ? "stream" : "whole";
   const transcript = createTranscript({ terminal, screen, answers, markdown, color, asides: "err" });
+  const spinner = createSpinner(screen, terminal, clock, {
+    preview: () => transcript.pending(),
+    color: color && terminal.stderrIsTty,
+  });
   const tools: JsonObject[] = [];
   const answered = Promise.withResolvers<void>();
   // Only `start` waits for it, and a failure before or after that is told to whoever called `send`.

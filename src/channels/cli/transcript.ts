@@ -23,6 +23,8 @@ export interface Transcript {
   show(message: OutboundMessage): void;
   /** A sentence of the program itself. */
   say(text: string): void;
+  /** The end of what is held back of the latest stream, fit for a terminal; it will be shown for good later. */
+  pending(): string;
   /** Shows what is held back because its line or block is not complete. */
   end(): void;
 }
@@ -32,6 +34,9 @@ interface Flow {
   segment: string;
   readonly splitter: Splitter;
 }
+
+/** A preview shows a few rows: a block that grows long is not cleaned as a whole each time. */
+const PENDING_STEP = 4_096;
 
 /** Untrusted text, fit for a terminal. */
 function clean(text: string): string {
@@ -64,6 +69,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const asideColor = options.color && (asides === "out" ? terminal.stdoutIsTty : terminal.stderrIsTty);
   const markdown = options.markdown && terminal.stdoutIsTty;
   const flows = new Map<InboundId, Flow>();
+  let latest: Flow | undefined;
   let afterBlock = false;
 
   function print(text: string, stream: Stream): void {
@@ -136,6 +142,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   function showDelta(turn: InboundId, text: string): void {
     if (answers !== "stream") return;
     const flow = flowOf(turn);
+    latest = flow;
     flow.segment += text;
     for (const piece of flow.splitter.push(text)) printAnswer(piece);
   }
@@ -170,6 +177,13 @@ export function createTranscript(options: TranscriptOptions): Transcript {
 
     say(text) {
       print(dim(text, asideColor), asides);
+    },
+
+    pending() {
+      const held = latest?.splitter.held() ?? "";
+      // In steps, because rows that wrap from a start that moves with each delta would all move too.
+      const start = Math.max(0, Math.floor(held.length / PENDING_STEP) - 1) * PENDING_STEP;
+      return withoutOuterNewlines(clean(held.slice(start)));
     },
 
     end() {

@@ -3,38 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../../src/core/errors.ts";
-import { createEmulator, type Emulator } from "./emulator.ts";
-import { type Setup, setUp } from "./setup.ts";
+import { open, setUp } from "./setup.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nanobot-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Chat extends Setup {
-  readonly emulator: Emulator;
-  readonly ended: Promise<void>;
-  readonly controller: AbortController;
-  /** What the screen shows below the greeting. */
-  rows(): readonly string[];
-}
-
 const GREETING = "nanobot 🐈 · /help, /exit";
-
-/** A chat that waits for its first key. */
-async function open(
-  config: Parameters<typeof setUp>[0] = {},
-  { columns = 60, ...options }: Parameters<typeof setUp>[1] = {},
-): Promise<Chat> {
-  const emulator = createEmulator(columns);
-  const setup = await setUp(
-    { color: false, ...config },
-    { tty: true, columns, onWrite: emulator.write, ...options },
-  );
-  const controller = new AbortController();
-  const ended = setup.channel.start(controller.signal);
-  await setup.terminal.press();
-  const greeting = emulator.rows.findLastIndex((row) => row.endsWith("/exit"));
-  return { ...setup, emulator, ended, controller, rows: () => emulator.rows.slice(greeting + 1) };
-}
 
 test("createChat() greets and shows a prompt", async () => {
   const { emulator } = await open({ modelLabel: "m\x1b[31model", notice: "Offline" });
@@ -134,7 +108,7 @@ test("createChat() passes commands it does not know on to the agent", async () =
   expect(chat.rows()).toEqual(["› /new", "A new session", "", "›"]);
 });
 
-for (const word of ["/exit", "/quit", "exit", "quit", ":q", " exit "]) {
+for (const word of ["/exit", "/quit", "exit", "quit", ":q", " exit ", "/EXIT", "Quit"]) {
   test(`createChat() leaves on "${word}"`, async () => {
     const chat = await open();
     await chat.terminal.type(word);

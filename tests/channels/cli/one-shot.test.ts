@@ -2,25 +2,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { InboundMessage } from "../../../src/core/messages.ts";
 import { createEmulator } from "./emulator.ts";
-import { type Setup, setUp } from "./setup.ts";
-
-type Config = Parameters<typeof setUp>[0];
-type Options = Parameters<typeof setUp>[1];
+import { ask, type Setup, setUp } from "./setup.ts";
 
 const never = new AbortController().signal;
-
-/** Asks, lets `reply` answer, and waits for the end. */
-async function ask(
-  config: Config,
-  options: Options,
-  reply: (setup: Setup, turn: InboundMessage) => Promise<void>,
-): Promise<Setup> {
-  const setup = await setUp({ message: "hello", ...config }, options);
-  const started = setup.channel.start(never);
-  await reply(setup, await setup.nextEmitted(0));
-  await started;
-  return setup;
-}
 
 test("createOneShot() emits one message of the session it was given", async () => {
   const { emitted } = await ask({ session: "telegram:12:3" }, {}, ({ answer }, turn) => answer(turn, "hi"));
@@ -357,6 +341,34 @@ for (const markdown of [true, false]) {
           await setup.answer(turn, second.trim());
         });
         expect(terminal.stdout.replace(/\s/g, "")).toBe((first + second).replace(/\s/g, ""));
+      }),
+    );
+  });
+}
+
+for (const markdown of [true, false]) {
+  test(`createOneShot() leaves the screen as if there had been no preview: Markdown ${markdown}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(harmless, cuts, fc.integer({ min: 2, max: 24 }), async (content, places, columns) => {
+        const emulator = createEmulator(columns);
+        const options = {
+          tty: true,
+          columns,
+          onWrite: emulator.write,
+          renderMarkdown: (text: string) => text,
+        };
+        const { terminal } = await ask({ markdown, color: false }, options, async (setup, turn) => {
+          for (const piece of cut(content, places)) {
+            await setup.stream(turn, piece);
+            await setup.clock.advance(150);
+          }
+          await setup.streamEnd(turn, false);
+          await setup.answer(turn, content);
+        });
+        const plain = createEmulator(columns);
+        plain.write(terminal.stdout);
+        expect(emulator.rows).toEqual(plain.rows);
+        expect(terminal.stdout.replace(/\s/g, "")).toBe(content.replace(/\s/g, ""));
       }),
     );
   });

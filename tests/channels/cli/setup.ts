@@ -14,6 +14,7 @@ import type {
 import { createFileSystem } from "../../../src/platform/files.ts";
 import { createFakeClock, type FakeClock } from "../../fakes/clock.ts";
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from "../../fakes/terminal.ts";
+import { createEmulator, type Emulator } from "./emulator.ts";
 
 export interface Setup {
   readonly channel: Channel;
@@ -97,4 +98,42 @@ export async function setUp(
         ...rest,
       }),
   };
+}
+
+type Config = Parameters<typeof setUp>[0];
+type Options = Parameters<typeof setUp>[1];
+
+/** Asks, lets `reply` answer, and waits for the end. */
+export async function ask(
+  config: Config,
+  options: Options,
+  reply: (setup: Setup, turn: InboundMessage) => Promise<void>,
+): Promise<Setup> {
+  const setup = await setUp({ message: "hello", ...config }, options);
+  const started = setup.channel.start(new AbortController().signal);
+  await reply(setup, await setup.nextEmitted(0));
+  await started;
+  return setup;
+}
+
+export interface Chat extends Setup {
+  readonly emulator: Emulator;
+  readonly ended: Promise<void>;
+  readonly controller: AbortController;
+  /** What the screen shows below the greeting. */
+  rows(): readonly string[];
+}
+
+/** A chat that waits for its first key. */
+export async function open(config: Config = {}, { columns = 60, ...options }: Options = {}): Promise<Chat> {
+  const emulator = createEmulator(columns);
+  const setup = await setUp(
+    { color: false, ...config },
+    { tty: true, columns, onWrite: emulator.write, ...options },
+  );
+  const controller = new AbortController();
+  const ended = setup.channel.start(controller.signal);
+  await setup.terminal.press();
+  const greeting = emulator.rows.findLastIndex((row) => row.endsWith("/exit"));
+  return { ...setup, emulator, ended, controller, rows: () => emulator.rows.slice(greeting + 1) };
 }
