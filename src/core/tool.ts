@@ -27,9 +27,10 @@ export interface ToolFiles {
   readonly system: FileSystem;
   /**
    * Where `path` (relative to the workspace, absolute, or beginning with `~/`) really is.
-   * Throws a `UserError` when it lies outside what the owner allowed for that kind of access.
+   * Throws a `UserError` when it lies outside what the owner allowed for that kind of access; `doing` is
+   * what the refusal says could not be done, where reading and writing are not the word for it.
    */
-  resolve(path: string, access: "read" | "write"): Promise<RealPath>;
+  resolve(path: string, access: "read" | "write", doing?: string): Promise<RealPath>;
   /** The short form for the model and the user: relative to the workspace where it lies inside. */
   display(path: string): string;
 }

@@ -115,8 +115,8 @@ export function createWorkspaceFiles({
     return (await places([workspace, ...allowedPaths])).some((root) => isInside(root, real));
   }
 
-  async function judge(path: string, real: string, access: Access): Promise<void> {
-    const refused = `Cannot ${access} ${quote(path)}`;
+  async function judge(path: string, real: string, access: Access, doing: string): Promise<void> {
+    const refused = `Cannot ${doing} ${quote(path)}`;
     if (!(await isAllowed(real))) {
       throw new UserError(
         `${refused}: it leads outside the workspace; use a path inside it, relative to it, such as "notes.md"`,
@@ -138,10 +138,10 @@ export function createWorkspaceFiles({
   return {
     system,
 
-    async resolve(path, access) {
-      refuseUnusable(path, access);
-      const real = await follow(path, access);
-      await judge(path, real, access);
+    async resolve(path, access, doing = access) {
+      refuseUnusable(path, doing);
+      const real = await follow(path, doing);
+      await judge(path, real, access, doing);
       // The one place where a path becomes a RealPath.
       return real as RealPath;
     },
@@ -152,8 +152,8 @@ export function createWorkspaceFiles({
   };
 }
 
-function refuseUnusable(path: string, access: Access): void {
-  const refused = `Cannot ${access} ${quote(path)}`;
+function refuseUnusable(path: string, doing: string): void {
+  const refused = `Cannot ${doing} ${quote(path)}`;
   if (path === "") throw new UserError(`${refused}: name a path; "." is the workspace`);
   if (path.includes("\0") || !path.isWellFormed()) {
     throw new UserError(`${refused}: no path can contain that character`);

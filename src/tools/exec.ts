@@ -5,7 +5,6 @@ import type { CapturedOutput, ProcessResult } from "../core/platform.ts";
 import { defineTool, toolError, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { stripControls, wellFormed } from "../lib/text.ts";
-import { resolveFor } from "./target-file.ts";
 
 const RUN_IN = "run the command in";
 
@@ -37,7 +36,7 @@ export const exec = defineTool({
     const problem = whyNotRunnable(command);
     if (problem !== undefined) return toolError(`Cannot run the command: ${problem}`);
 
-    const cwd = await resolveFor(RUN_IN, files, working_dir, "read");
+    const cwd = await files.resolve(working_dir, "read", RUN_IN);
     const folder = await explained(RUN_IN, working_dir, () => files.system.stat(cwd));
     if (folder?.kind !== "directory") {
       return toolError(`Cannot ${RUN_IN} ${quote(working_dir)}: there is no such folder`);

@@ -6,7 +6,6 @@ import type { FileKind, FileSystem } from "../core/platform.ts";
 import { defineTool, toolError, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
-import { resolveFor } from "./target-file.ts";
 
 const DEFAULT_ENTRIES = 200;
 const MOST_ENTRIES = 1_000;
@@ -53,7 +52,7 @@ export const listDir = defineTool({
     { path = ".", recursive = false, max_entries = DEFAULT_ENTRIES },
     { signal, ports: { files } },
   ) {
-    const root = await resolveFor("list", files, path, "read");
+    const root = await files.resolve(path, "read", "list");
     const kind = (await explained("list", path, () => files.system.stat(root)))?.kind;
     if (kind === undefined) return toolError(`Cannot list ${quote(path)}: there is no such folder`);
     if (kind !== "directory")

@@ -27,7 +27,7 @@ export async function findTarget(
   access: "read" | "write",
   doing: string = access,
 ): Promise<TargetFile> {
-  const path = await resolveFor(doing, files, named, access);
+  const path = await files.resolve(named, access, doing);
   const stat = await explained(doing, named, () => files.system.stat(path));
   const refused = `Cannot ${doing} ${quote(named)}`;
   if (stat?.kind === "directory")
@@ -49,25 +49,4 @@ export function noSuchFile(named: string, access: "read" | "edit"): UserError {
   return new UserError(
     `Cannot ${access} ${quote(named)}: there is no such file; list_dir shows what is there`,
   );
-}
-
-/** Resolves a path. A refusal speaks of what the tool does with it, which is more than reading or writing. */
-export async function resolveFor(
-  doing: string,
-  files: ToolFiles,
-  named: string,
-  access: "read" | "write",
-): Promise<RealPath> {
-  try {
-    return await files.resolve(named, access);
-  } catch (error) {
-    const beginning = `Cannot ${access} `;
-    if (!(error instanceof UserError) || !error.message.startsWith(beginning)) throw error;
-    const { hint, exitCode } = error;
-    throw new UserError(`Cannot ${doing} ${error.message.slice(beginning.length)}`, {
-      ...(hint === undefined ? {} : { hint }),
-      exitCode,
-      cause: error,
-    });
-  }
 }
