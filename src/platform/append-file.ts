@@ -1,9 +1,37 @@
 /** One file open for appending, whose syncs are shared: a burst of records costs two syncs, not one each. */
 
-import type { FileHandle } from "node:fs/promises";
+import { closeSync, fdatasync, write } from "node:fs";
 import type { AppendFile } from "../core/platform.ts";
 
-export function createAppendFile(handle: FileHandle): AppendFile {
+/** What is needed of an open file; a `FileHandle` has it. */
+export interface AppendHandle {
+  write(bytes: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A descriptor as a handle: opening one is a few microseconds, opening a `FileHandle` a tenth of a millisecond. */
+export function handleOf(descriptor: number): AppendHandle {
+  return {
+    write: (bytes, offset, length) =>
+      new Promise((resolve, reject) => {
+        write(descriptor, bytes, offset, length, null, (error, bytesWritten) => {
+          if (error) reject(error);
+          else resolve({ bytesWritten });
+        });
+      }),
+    datasync: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(descriptor, (error) => {
+          if (error) reject(error);
+          else resolve();
+        });
+      }),
+    close: async () => closeSync(descriptor),
+  };
+}
+
+export function createAppendFile(handle: AppendHandle): AppendFile {
   let written: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();
   let nextSync: Promise<void> | undefined;

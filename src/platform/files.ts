@@ -1,11 +1,20 @@
 /** Files over node:fs: writes that survive a crash, reads that never block, modes that hold. */
 
-import { constants, type Dirent, lstatSync, type Stats, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import * as fs from "node:fs/promises";
 import type { AppendFile, FileKind, FileStat, FileSystem } from "../core/platform.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { dirname, join, resolve } from "../lib/path.ts";
-import { createAppendFile } from "./append-file.ts";
+import { createAppendFile, handleOf } from "./append-file.ts";
 import { systemError } from "./errno.ts";
 
 const CHUNK_BYTES = 64 * 1024;
@@ -206,11 +215,15 @@ async function makeForAppending(path: string, mode: number): Promise<AppendFile 
 /** `undefined` when it was removed since it was found. */
 async function openForAppending(path: string): Promise<AppendFile | undefined> {
   try {
-    const handle = await fs.open(path, APPEND);
-    return await closingOnError(handle, async () => {
-      if (!(await handle.stat()).isFile()) throw systemError("EINVAL", "not a regular file", path);
-      return createAppendFile(handle);
-    });
+    // At once, like `stat`: it was looked at a moment ago, so the system has it in memory.
+    const descriptor = openSync(path, APPEND);
+    try {
+      if (!fstatSync(descriptor).isFile()) throw systemError("EINVAL", "not a regular file", path);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    return createAppendFile(handleOf(descriptor));
   } catch (error) {
     // A link to nothing also says ENOENT, and would go on saying it.
     const isGone = errorCode(error) === "ENOENT" && (await statWith(lstatSync, path)) === undefined;

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { FileHandle } from "node:fs/promises";
-import { createAppendFile } from "../../src/platform/append-file.ts";
+import { type AppendHandle, createAppendFile } from "../../src/platform/append-file.ts";
 
 interface FakeHandle {
-  readonly handle: FileHandle;
+  readonly handle: AppendHandle;
   readonly calls: string[];
   /** Lets the sync that runs end. */
   finishSync(error?: Error): Promise<void>;
@@ -38,8 +37,7 @@ function createFakeHandle({
     },
   };
   return {
-    // The three methods that it uses are all that a test of it needs.
-    handle: handle as Pick<FileHandle, "datasync" | "close"> as FileHandle,
+    handle,
     calls,
     async finishSync(error) {
       const sync = syncs.shift();
