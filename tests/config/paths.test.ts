@@ -5,7 +5,7 @@ import { configSchema } from "../../src/config/schema.ts";
 import { UserError } from "../../src/core/errors.ts";
 import { variable } from "./fixture.ts";
 
-const around = { env: {}, homeFolder: "/home/ada", cwd: "/work" };
+const around = { env: {}, homeFolder: "/home/ada", cwd: "/srv" };
 const none = { config: undefined, workspace: undefined };
 
 function configWith(workspace?: string) {
@@ -23,14 +23,14 @@ test("configPaths() lets NANOBOT_HOME win, with a tilde or relative too", () => 
   const home = (value: string) => configPaths({ ...around, env: { NANOBOT_HOME: value } }, none).home;
   expect(home("/srv/bot")).toBe("/srv/bot");
   expect(home("~/bot")).toBe("/home/ada/bot");
-  expect(home("bot")).toBe("/work/bot");
+  expect(home("bot")).toBe("/srv/bot");
   expect(home("")).toBe("/home/ada/.nanobot");
 });
 
 test("configPaths() moves only the file for --config", () => {
   const paths = (config: string) => configPaths(around, { config });
   expect(paths("/etc/bot.json")).toEqual({ home: "/home/ada/.nanobot", configFile: "/etc/bot.json" });
-  expect(paths("sub/../bot.json").configFile).toBe("/work/bot.json");
+  expect(paths("sub/../bot.json").configFile).toBe("/srv/bot.json");
   expect(paths("~/bot.json").configFile).toBe("/home/ada/bot.json");
 });
 
@@ -59,7 +59,7 @@ test("workspacePath() is workspace in the home unless something else is said", (
   expect(workspacePath(configWith(""), "/h", around, none)).toBe("/h/workspace");
   expect(workspacePath(configWith("~/ws"), "/h", around, none)).toBe("/home/ada/ws");
   expect(workspacePath(configWith("ws"), "/h", around, none)).toBe("/h/ws");
-  expect(workspacePath(configWith("/ws"), "/h", around, { workspace: "mine" })).toBe("/work/mine");
+  expect(workspacePath(configWith("/ws"), "/h", around, { workspace: "mine" })).toBe("/srv/mine");
 });
 
 test("workspacePath() expands variables", () => {
