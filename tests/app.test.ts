@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createApp } from "../src/app.ts";
+import { UserError } from "../src/core/errors.ts";
+import { createPlatform } from "../src/platform/index.ts";
+import { tempFolder } from "./fakes/temp.ts";
+
+/** As the configuration writes it. */
+const variable = (name: string) => `\${${name}}`;
+
+const providers = { mine: { apiBase: "http://127.0.0.1:9/v1", apiKey: variable("MY_KEY") } };
+
+/** The program with this configuration and environment. */
+async function appWith(config: object, env: Record<string, string> = {}) {
+  const home = tempFolder();
+  writeFileSync(join(home, "config.json"), JSON.stringify(config));
+  const platform = { ...(await createPlatform()), env: { NANOBOT_HOME: home, ...env } };
+  return createApp({
+    platform,
+    version: "1",
+    flags: { config: undefined, workspace: undefined, verbose: false },
+  });
+}
+
+test("chooseModel() takes all settings of the configured preset", async () => {
+  const app = await appWith(
+    {
+      agents: { defaults: { model: "other", modelPreset: "fast", maxTokens: 5 } },
+      modelPresets: { fast: { model: "small", provider: "mine", maxTokens: 7, contextWindowTokens: 9_000 } },
+      providers,
+    },
+    { MY_KEY: "secret-value" },
+  );
+  expect(await app.chooseModel({})).toMatchObject({
+    name: "small",
+    maxTokens: 7,
+    contextWindowTokens: 9_000,
+  });
+});
+
+test("chooseModel() takes a preset by the name that was asked for, and any other name as a model", async () => {
+  const app = await appWith(
+    {
+      agents: { defaults: { provider: "mine" } },
+      modelPresets: { big: { model: "large", provider: "mine" } },
+      providers,
+    },
+    { MY_KEY: "secret-value" },
+  );
+  expect((await app.chooseModel({ model: "big" })).name).toBe("large");
+  expect((await app.chooseModel({ model: "huge" })).name).toBe("huge");
+});
+
+test("chooseModel() fills variables in when they are used, and names the key of one that is not set", async () => {
+  const app = await appWith({ agents: { defaults: { model: "mine/m" } }, providers });
+  const failure = await app.chooseModel({}).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(UserError);
+  expect(String(failure)).toContain("providers.mine.apiKey");
+});
+
+test("chooseModel() is offline when nothing is configured, and never when a model is named", async () => {
+  const app = await appWith({});
+  expect((await app.chooseModel({})).offline).toBe(true);
+  expect(await app.chooseModel({ model: "gpt-5" }).catch((error: unknown) => error)).toBeInstanceOf(
+    UserError,
+  );
+});
+
+test("createApp() refuses a time zone that a variable made wrong", async () => {
+  const config = { agents: { defaults: { timezone: variable("ZONE") } } };
+  const wrong = await (await appWith(config, { ZONE: "Mars/Base" }))
+    .sessions()
+    .catch((error: unknown) => error);
+  expect(wrong).toBeInstanceOf(UserError);
+  expect(String(wrong)).toContain("agents.defaults.timezone");
+  await (await appWith(config, { ZONE: "Europe/Berlin" })).sessions();
+});
+
+test("mask() takes out what the configuration and the environment hold", async () => {
+  const app = await appWith(
+    { providers: { mine: { apiKey: "from-the-file" } } },
+    { SOME_TOKEN: "from-the-environment" },
+  );
+  await app.paths();
+  expect(app.mask("a from-the-file b from-the-environment c")).toBe("a [masked] b [masked] c");
+});
