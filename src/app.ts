@@ -80,9 +80,12 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
   const sessions = lazy(async (): Promise<SessionStore> => {
     const { createSessionStore } = await import("./sessions/store.ts");
     const { workspace, home } = await paths();
-    const { contextWindowTokens } = await agentSettings();
+    const { modelPresets } = (await config()).config;
+    // A model may be chosen later whose window is larger than the one in the settings.
+    const windows = [await agentSettings(), ...Object.values(modelPresets)];
+    const tokens = Math.max(...windows.map(({ contextWindowTokens }) => contextWindowTokens));
     const legacy = { homeSessions: join(home, "sessions") };
-    return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens: contextWindowTokens });
+    return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens });
   });
 
   const toolbox = lazy(async (): Promise<Toolbox> => {

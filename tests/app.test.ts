@@ -85,3 +85,20 @@ test("mask() takes out what the configuration and the environment hold", async (
   await app.paths();
   expect(app.mask("a from-the-file b from-the-environment c")).toBe("a [masked] b [masked] c");
 });
+
+test("sessions() keeps as much of a conversation as the largest window of any preset asks for", async () => {
+  const app = await appWith({
+    agents: { defaults: { contextWindowTokens: 1_000 } },
+    modelPresets: { large: { model: "m", provider: "mine", contextWindowTokens: 100_000 } },
+    providers,
+  });
+  const { signal } = new AbortController();
+  const session = await (await app.sessions()).open("a", { signal });
+  for (let turn = 0; turn < 60; turn++) {
+    await session.append([{ role: "user", content: "word ".repeat(100) }], { sync: false });
+  }
+  await session.close();
+  const again = await (await app.sessions()).open("a", { signal });
+  expect(again.window(100_000)).toHaveLength(60);
+  await again.close();
+});

@@ -16,34 +16,26 @@ function sizeOf(message: InboundMessage | OutboundMessage): number {
 
 /** Puts each id once; a put that fails leaves its id unknown. Remembers the newest ids. */
 function createOnce(): (id: string, put: () => Promise<void>) => Promise<boolean> {
-  /** Settled or not: who comes second must know whether the first got through. */
+  /** Whether the put got through, known or not yet: who comes second with an id has to wait for that. */
   const seen = new Map<string, Promise<boolean>>();
 
-  function begin(id: string, put: () => Promise<void>): Promise<boolean> {
-    const first = put().then(
-      () => true,
-      () => false,
-    );
-    seen.set(id, first);
-    const [oldest] = seen.keys();
-    if (seen.size > SEEN && oldest !== undefined) seen.delete(oldest);
-    return first;
-  }
-
-  return async function once(id, put): Promise<boolean> {
+  return async (id, put) => {
     for (let before = seen.get(id); before !== undefined; before = seen.get(id)) {
       if (await before) return false;
-      if (seen.get(id) === before) seen.delete(id);
     }
-    const failure: { error?: unknown } = {};
-    const done = await begin(id, () =>
-      put().catch((error: unknown) => {
-        failure.error = error;
-        throw error;
-      }),
+    const putting = put();
+    const forget = () => {
+      seen.delete(id);
+      return false;
+    };
+    seen.set(
+      id,
+      putting.then(() => true, forget),
     );
-    if (done) return true;
-    throw failure.error;
+    const [oldest] = seen.keys();
+    if (seen.size > SEEN && oldest !== undefined) seen.delete(oldest);
+    await putting;
+    return true;
   };
 }
 

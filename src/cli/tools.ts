@@ -29,7 +29,7 @@ async function call({ app, positionals, options, signal }: CommandContext): Prom
   );
   const { terminal } = app.platform;
   if (options["json"] === true) terminal.out(`${safeJson({ tool: name, ...result })}\n`);
-  else terminal.out(`${terminal.stdoutIsTty ? stripControls(result.text) : result.text}\n`);
+  else terminal.out(`${stripControls(result.text)}\n`);
   return result.ok ? 0 : 1;
 }
 

@@ -8,6 +8,7 @@
  */
 
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { never } from "../lib/abort.ts";
 import { join } from "../lib/path.ts";
 import { type Held, isListening, listen, type MachineLocks, waitForEnd } from "./lock-sockets.ts";
 
@@ -54,8 +55,7 @@ export function createLockFiles(folder: string): MachineLocks {
     },
     async tryTake(key) {
       await prepare();
-      const { signal } = new AbortController();
-      const ticket = await drawTicket(folder, key, signal);
+      const ticket = await drawTicket(folder, key, never);
       for (;;) {
         const before = await lastBefore(folder, key, ticket);
         if (before === undefined) return ticket;

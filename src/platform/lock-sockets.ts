@@ -1,6 +1,7 @@
 /** Sockets as signs of life: whoever listens is alive, and who connects learns of its end without asking twice. */
 
 import type { Server, Socket } from "node:net";
+import { never } from "../lib/abort.ts";
 import { errorCode } from "../lib/error-code.ts";
 
 /** A name that this process holds against all others. */
@@ -67,8 +68,7 @@ export async function waitForEnd(address: string, signal: AbortSignal): Promise<
 
 /** A full queue of waiters means that there is somebody. */
 export async function isListening(address: string): Promise<boolean> {
-  const { signal } = new AbortController();
-  return (await knock(address, signal, (socket) => socket.destroy())) !== "nobody";
+  return (await knock(address, never, (socket) => socket.destroy())) !== "nobody";
 }
 
 /** Connects, and resolves when the connection is over, whoever ended it. */

@@ -3,6 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { CapturedOutput, Clock, Processes, ProcessResult, ProcessSpec } from "../core/platform.ts";
+import { never } from "../lib/abort.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { createOutputCapture } from "./captured-output.ts";
 
@@ -23,7 +24,6 @@ const DRAIN_MS = 200;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: CapturedOutput = { head: "", tail: "", omittedBytes: 0 };
-const never = new AbortController().signal;
 
 export function createProcesses(clock: Clock): Processes {
   const running = new Set<Group>();

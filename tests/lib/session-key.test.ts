@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeSessionKey, encodeSessionKey } from "../../src/lib/session-key.ts";
 
-const anyKey = fc.string({ unit: "binary", maxLength: 60 });
+// Short enough for a name that holds all of the key.
+const anyKey = fc.string({ unit: "binary", maxLength: 45 });
 
 test("encodeSessionKey() keeps keys apart that other programs mix up", () => {
   const keys = [
@@ -38,7 +39,7 @@ test("encodeSessionKey() gives no name of a Windows device", () => {
 });
 
 test("decodeSessionKey() gives the key back", () => {
-  fc.assert(fc.property(anyKey, (key) => decodeSessionKey(encodeSessionKey(key)) === key || key.length > 40));
+  fc.assert(fc.property(anyKey, (key) => decodeSessionKey(encodeSessionKey(key)) === key));
 });
 
 test("encodeSessionKey() keeps long keys apart", () => {
