@@ -2,6 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { NEW_SESSION } from "../../../src/lib/phrases.ts";
 import type { ScriptFile } from "../../../tests/fakes/chat-server.ts";
 
 const ANSWER = "Nothing is new, and all of it is where you left it.";
@@ -45,6 +46,8 @@ export interface Conversation {
   readonly pid: number;
   /** Resolves when the answer is shown and the next question can be typed. */
   ask(question: string): Promise<void>;
+  /** Begins a new session in the same process. */
+  startAnew(): Promise<void>;
   /** Leaves, and resolves when the program has ended. */
   leave(): Promise<void>;
 }
@@ -89,15 +92,18 @@ export async function converse(command: string[], env: Record<string, string>): 
   const { terminal } = child;
   if (terminal === undefined) throw new Error("Bun opened no terminal");
 
+  /** Pasted, so that drawing each key press is not measured as part of the turn. */
+  async function say(text: string, answer: string): Promise<void> {
+    terminal?.write(`\x1b[200~${text}\x1b[201~\r`);
+    await until(answer);
+    await until(PROMPT);
+  }
+
   await until(PROMPT);
   return {
     pid: child.pid,
-    async ask(question) {
-      // Pasted, so that drawing each key press is not measured as part of the turn.
-      terminal.write(`\x1b[200~${question}\x1b[201~\r`);
-      await until(ANSWER);
-      await until(PROMPT);
-    },
+    ask: (question) => say(question, ANSWER),
+    startAnew: () => say("/new", NEW_SESSION),
     async leave() {
       terminal.write("/exit\r");
       await child.exited;

@@ -134,6 +134,8 @@ async function conversationCost(command: string[], home: string): Promise<Conver
   const chat = await converse(command, agentEnvironment(home));
   const meter = createCpuMeter(chat.pid);
   for (let turn = 0; turn < WARM_UP_TURNS; turn++) await chat.ask(QUESTION);
+  // The process is warm, and the conversation as long as the measured turns make it.
+  await chat.startAnew();
   const perTurn: number[] = [];
   const ticksBefore = meter.readTicks();
   for (let before = meter.read(), turn = 0; turn < TURNS; turn++) {
