@@ -1,26 +1,26 @@
 /** The composition root: knows every part, builds each when it is first asked for, and hands it on as a port. */
 
-import type { App, ConverseOptions, GlobalFlags, ModelChoice, Paths } from "./core/app.ts";
+import type { App, ConverseOptions, GlobalFlags, LocalServer, Paths, ProviderInfo } from "./core/app.ts";
 import type { Bus } from "./core/bus.ts";
 import type { Channel } from "./core/channel.ts";
 import { UserError } from "./core/errors.ts";
+import type { MediaStore } from "./core/media.ts";
 import type { FinalMessage } from "./core/messages.ts";
 import type { Platform } from "./core/platform.ts";
 import type { SessionStore } from "./core/session.ts";
 import type { ToolFiles, ToolPorts } from "./core/tool.ts";
 import type { Toolbox, ToolRun } from "./core/toolbox.ts";
+import type { UsageStore } from "./core/usage.ts";
 import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
 import { followLinks } from "./lib/real-path.ts";
 import { createLog, type ProcessLog } from "./platform/log.ts";
-import { vendors } from "./providers/vendors.ts";
-
-/** The longest one call to a model may take, however lively it streams. */
-const MODEL_CALL_MS = 10 * 60_000;
+import type { ModelCall } from "./providers/resilient/resilient.ts";
+import { vendors } from "./providers/vendors/vendors.ts";
 
 export interface ProcessApp extends App {
-  /** Resolves when the log is written. */
+  /** Resolves when what calls to models used is recorded and the log is written. */
   flush(): Promise<void>;
   /** Takes every known secret out of a text. */
   mask(text: string): string;
@@ -88,6 +88,21 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens });
   });
 
+  let openUsage: UsageStore | undefined;
+  const usage = lazy(async (): Promise<UsageStore> => {
+    const { createUsageStore } = await import("./usage/store.ts");
+    const { workspace } = await paths();
+    const { timezone: timeZone = platform.timeZone } = await agentSettings();
+    openUsage = createUsageStore({ files, clock, locks, log, workspace, timeZone });
+    return openUsage;
+  });
+
+  const media = lazy(async (): Promise<MediaStore> => {
+    const { createMediaStore } = await import("./agent/media.ts");
+    const { workspace } = await paths();
+    return createMediaStore({ files, clock, log, workspace });
+  });
+
   const toolbox = lazy(async (): Promise<Toolbox> => {
     const [{ createToolbox }, { createSpill }, tools] = await Promise.all([
       import("./agent/toolbox.ts"),
@@ -147,55 +162,74 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     return ({ sessionKey }) => ({ shell, files: filesFor(spillFolder(sessionKey)) });
   }
 
-  async function chooseModel({
-    model,
-    offline = false,
-  }: {
-    model?: string;
-    offline?: boolean;
-  }): Promise<ModelChoice> {
-    const [{ resolveProvider }, { protocols }, { expandVariables }] = await Promise.all([
-      import("./providers/resolve.ts"),
-      import("./providers/registry.ts"),
+  const chooser = lazy(async () => {
+    const [{ createModelChooser }, { expandVariables }, { timeoutsFrom }] = await Promise.all([
+      import("./providers/choose.ts"),
+      import("./config/expand.ts"),
+      import("./config/timeouts.ts"),
+    ]);
+    const { modelPresets, providers } = (await config()).config;
+    return createModelChooser({
+      settings: await agentSettings(),
+      presets: modelPresets,
+      providers,
+      env,
+      expand: (value, path) => expandVariables(value, env, path),
+      onSecret: (secret) => log.addSecrets([secret]),
+      fetch: platform.fetch,
+      clock,
+      random: platform.random,
+      log,
+      ...timeoutsFrom(env),
+      onCall: (call) => {
+        recordCall(call).catch((error: unknown) => log.warn("A model call was not recorded", { error }));
+      },
+    });
+  });
+
+  async function recordCall(call: ModelCall): Promise<void> {
+    const [{ usedBy, promptTokens }, { priceOf }, store, { config: values }] = await Promise.all([
+      import("./providers/resilient/used.ts"),
+      import("./usage/price.ts"),
+      usage(),
+      config(),
+    ]);
+    const { candidate, request, reply, caller, latencyMs } = call;
+    const { usage: counted, estimated } = usedBy(call);
+    if (reply.ok && !estimated) candidate.scale.learn(promptTokens(request), counted.input);
+    const { provider, name: model } = candidate;
+    const { cost: _, ...tokens } = counted;
+    const cost = priceOf({ model, provider, usage: counted, prices: values.modelPrices });
+    store.record({
+      time: new Date(clock.now()).toISOString(),
+      session: caller?.sessionKey ?? "",
+      origin: caller?.origin ?? "chat",
+      model,
+      provider,
+      ...tokens,
+      latency_ms: latencyMs,
+      ...(cost === undefined ? {} : { cost }),
+      ...(estimated ? { estimated } : {}),
+      ...(reply.ok ? {} : { failed: true }),
+    });
+  }
+
+  async function describeProviders(): Promise<readonly ProviderInfo[]> {
+    const [describe, { expandVariables }] = await Promise.all([
+      import("./providers/vendors/describe.ts"),
       import("./config/expand.ts"),
     ]);
     const { modelPresets, providers } = (await config()).config;
     const settings = await agentSettings();
-    // The name of a preset stands for all of its settings, whether it was asked for or configured.
-    const named = model ?? settings.modelPreset;
-    const preset =
-      named !== undefined && Object.hasOwn(modelPresets, named) ? modelPresets[named] : undefined;
-    const wanted = { ...settings, ...expandVariables(preset ?? {}, env, ["modelPresets", named ?? ""]) };
-    const { contextWindowTokens, maxTokens, temperature, reasoningEffort } = wanted;
-    const limits = { contextWindowTokens, maxTokens, temperature, reasoningEffort };
-    const resolved = offline
-      ? ({ kind: "unconfigured", why: "asked for" } as const)
-      : resolveProvider({
-          model: preset === undefined ? (model ?? wanted.model) : wanted.model,
-          provider: wanted.provider,
-          providers,
-          env,
-        });
-    if (resolved.kind === "failed") throw new UserError(resolved.reason, { hint: resolved.hint });
-    if (resolved.kind === "unconfigured") {
-      return {
-        model: await protocols.offline(),
-        name: "offline",
-        why: resolved.why,
-        offline: true,
-        ...limits,
-      };
-    }
-    const { endpoint, name, why } = resolved;
-    const section = expandVariables(endpoint, env, ["providers", endpoint.provider]);
-    if (section.apiKey) log.addSecrets([section.apiKey]);
-    const chat = await protocols.chatCompletions({
-      ...section,
-      fetch: platform.fetch,
-      clock,
-      callTimeoutMs: MODEL_CALL_MS,
-    });
-    return { model: chat, name, why, offline: false, ...limits };
+    const name = settings.modelPreset ?? "";
+    const preset = Object.hasOwn(modelPresets, name) ? modelPresets[name] : undefined;
+    const { model, provider } = preset ? expandVariables(preset, env, ["modelPresets", name]) : settings;
+    return describe.describeProviders({ model, provider, providers, env });
+  }
+
+  async function localServers(signal: AbortSignal): Promise<readonly LocalServer[]> {
+    const { discoverLocalServers } = await import("./providers/vendors/discover.ts");
+    return discoverLocalServers({ fetch: platform.fetch, clock, signal });
   }
 
   async function prepareWorkspace({ onlyWhenMissing = false } = {}): Promise<readonly string[]> {
@@ -214,14 +248,18 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     const [
       { createMemoryBus },
       { createDispatch },
+      { createImageLoader },
       { createPromptSource },
       { createRuntimeContext },
+      { createSessionModels },
       { runBehind },
     ] = await Promise.all([
       import("./bus/memory.ts"),
       import("./agent/dispatch.ts"),
+      import("./agent/images.ts"),
       import("./agent/prompt-source.ts"),
       import("./agent/prompt.ts"),
+      import("./agent/session-models.ts"),
       import("./channels/delivery.ts"),
     ]);
     const { workspace } = await paths();
@@ -237,16 +275,24 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       log,
       sessions: await sessions(),
       toolbox: await toolbox(),
-      model: options.model,
+      models: createSessionModels({
+        standard: options.model,
+        isWanted: options.isModelWanted,
+        presets: Object.keys((await config()).config.modelPresets),
+        find: async (name) => (await chooser())({ model: name }),
+        log,
+      }),
       systemPrompt: createPromptSource({
         files: (await openFiles())(),
         assets,
         log,
         facts: { os, arch, runtime, workspace },
       }),
+      images: createImageLoader({ files, log, workspace }),
       runtimeContext: createRuntimeContext(settings.timezone ?? platform.timeZone),
       maxToolIterations: settings.maxToolIterations,
       toolHintMaxLength: settings.toolHintMaxLength,
+      showReasoning: options.showReasoning ?? false,
     });
     const channel = await openChannel(options, bus);
     return runBehind({ channel, bus, agent: dispatch.run, signal });
@@ -281,10 +327,17 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     paths,
     sessions,
     toolbox,
-    chooseModel,
+    usage,
+    media,
+    chooseModel: async (wanted) => (await chooser())(wanted),
+    providers: describeProviders,
+    localServers,
     prepareWorkspace,
     converse,
-    flush: log.flush,
+    async flush() {
+      await openUsage?.flush();
+      await log.flush();
+    },
     mask: log.mask,
   };
 }

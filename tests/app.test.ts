@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createApp } from "../src/app.ts";
 import { UserError } from "../src/core/errors.ts";
 import { createPlatform } from "../src/platform/index.ts";
+import { startChatServer } from "./fakes/chat-server.ts";
 import { tempFolder } from "./fakes/temp.ts";
 
 /** As the configuration writes it. */
@@ -101,4 +102,57 @@ test("sessions() keeps as much of a conversation as the largest window of any pr
   const again = await (await app.sessions()).open("a", { signal });
   expect(again.window(100_000)).toHaveLength(60);
   await again.close();
+});
+
+test("providers() marks the one that the configured preset is asked of", async () => {
+  const app = await appWith(
+    {
+      agents: { defaults: { model: "gpt-x", modelPreset: "fast" } },
+      modelPresets: { fast: { model: "small", provider: "mine" } },
+      providers,
+    },
+    { MY_KEY: "secret-value", OPENAI_API_KEY: "secret-value" },
+  );
+  const listed = await app.providers();
+  expect(listed.filter(({ inUse }) => inUse)).toEqual([
+    {
+      name: "mine",
+      label: "mine",
+      protocol: "chatCompletions",
+      baseUrl: "http://127.0.0.1:9/v1",
+      key: { from: "config", variable: "MY_KEY" },
+      configured: true,
+      inUse: true,
+    },
+  ]);
+  expect(JSON.stringify(listed)).not.toContain("secret-value");
+});
+
+test("chooseModel() asks a server of this machine, with nothing of what is configured and without stand-ins", async () => {
+  const chat = await startChatServer({ script: [{ text: "hi" }] });
+  const app = await appWith(
+    {
+      agents: { defaults: { provider: "mine", fallbackModels: ["mine/other"] } },
+      modelPresets: { m: { model: "other", provider: "mine" } },
+      providers: { ...providers, ollama: { apiKey: "k", extraHeaders: { "X-Mine": "1" } } },
+    },
+    { MY_KEY: "secret-value", OLLAMA_API_KEY: "secret-value" },
+  );
+  const server = { name: "ollama", label: "Ollama", baseUrl: chat.url, models: ["m"] };
+  const { model, name, why, fallbacks } = await app.chooseModel({ model: "m", server });
+  expect([name, why, fallbacks]).toEqual(["m", "ollama, because it was found on this machine", []]);
+  const reply = await model.chat(
+    {
+      model: name,
+      messages: [{ role: "user", content: "hi" }],
+      tools: [],
+      toolChoice: "auto",
+      maxTokens: 9,
+    },
+    { signal: new AbortController().signal, onDelta() {} },
+  );
+  expect(reply.ok).toBe(true);
+  const { headers = {}, body } = chat.requests[0] ?? {};
+  expect([headers["authorization"], headers["x-mine"], body?.["model"]]).toEqual([undefined, undefined, "m"]);
+  await chat.close();
 });

@@ -1,8 +1,19 @@
 /** The chat commands: what a message that begins with `/` means in every channel. */
 
+import type { ModelChoice } from "../core/app.ts";
+import { UserError } from "../core/errors.ts";
 import type { InboundMessage } from "../core/messages.ts";
+import type { Session } from "../core/session.ts";
 import { nearest } from "../lib/nearest.ts";
-import { NEW_SESSION, stopped, takesNoArguments, unknownCommand } from "../lib/phrases.ts";
+import {
+  modelChosen,
+  modelInUse,
+  modelNotChosen,
+  NEW_SESSION,
+  stopped,
+  takesNoArguments,
+  unknownCommand,
+} from "../lib/phrases.ts";
 import type { AgentDeps } from "./deps.ts";
 import { openSession } from "./turn.ts";
 
@@ -23,20 +34,33 @@ interface CommandPort {
 
 interface ChatCommand {
   readonly about: string;
-  /** Resolves to the reply. */
-  run(port: CommandPort): Promise<string>;
+  /** What comes behind it, for the list; absent when nothing may. */
+  readonly takes?: string;
+  /** Resolves to the reply. `rest` is what stood behind it. */
+  run(port: CommandPort, rest: string): Promise<string>;
 }
 
-async function startNewSession({ deps, message, signal, stopSession, inLane }: CommandPort): Promise<string> {
+async function withSession<T>(
+  { deps, message, signal }: CommandPort,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(message, deps, signal);
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+async function startNewSession(port: CommandPort): Promise<string> {
+  const { deps, stopSession, inLane } = port;
+  const archive = async (session: Session) => {
+    const { metadata } = session;
+    await session.archive();
+    await deps.models.carryOver(session, metadata);
+  };
   // Its place in the lane is taken first, so that a message that comes meanwhile begins the new session.
-  const archived = inLane(async () => {
-    const session = await openSession(message, deps, signal);
-    try {
-      await session.archive();
-    } finally {
-      await session.close();
-    }
-  });
+  const archived = inLane(() => withSession(port, archive));
   // It fails before anybody waits for it when stopping takes longer.
   archived.catch(() => {});
   await stopSession();
@@ -44,15 +68,42 @@ async function startNewSession({ deps, message, signal, stopSession, inLane }: C
   return NEW_SESSION;
 }
 
-async function status({ deps, message, active, startedAt }: CommandPort): Promise<string> {
+/** Asks the session itself only when no turn has done so yet, since that waits for its lane. */
+async function modelOf(port: CommandPort): Promise<ModelChoice> {
+  const { models } = port.deps;
+  const known = models.lastOf(port.message.sessionKey);
+  return known ?? port.inLane(() => withSession(port, (session) => models.of(session)));
+}
+
+async function status(port: CommandPort): Promise<string> {
+  const { deps, message, active, startedAt } = port;
+  const { name, why, fallbacks } = await modelOf(port);
   const minutes = Math.floor((deps.clock.now() - startedAt) / 60_000);
   return [
     `nanobot ${deps.version}`,
-    `Model: ${deps.model.name} (${deps.model.why})`,
+    `Model: ${name} (${why})`,
+    ...(fallbacks.length === 0 ? [] : [`If it fails: ${fallbacks.join(", ")}`]),
     `Session: ${message.sessionKey}`,
     `Running: ${active()}`,
     `Up: ${minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`}`,
   ].join("\n");
+}
+
+/** What puts the configured model back. */
+const STANDARD = "default";
+
+async function model(port: CommandPort, name: string): Promise<string> {
+  const { inLane } = port;
+  const { models } = port.deps;
+  if (name === "") return modelInUse(await modelOf(port), models.presets);
+  try {
+    const wanted = name === STANDARD ? undefined : name;
+    const choice = await inLane(() => withSession(port, (session) => models.choose(session, wanted)));
+    return modelChosen(choice.name, choice.why);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(modelNotChosen(name, error.message, models.presets));
+  }
 }
 
 const commands: Readonly<Record<string, ChatCommand>> = {
@@ -61,12 +112,13 @@ const commands: Readonly<Record<string, ChatCommand>> = {
     about: "stop what is running in this session",
     run: async ({ stopSession }) => stopped(await stopSession()),
   },
+  model: { about: "show the model of this session, or choose another", takes: "[name]", run: model },
   status: { about: "show version, model and what is running", run: status },
   help: {
     about: "show this list",
     run: async () =>
       Object.entries(commands)
-        .map(([name, { about }]) => `/${name} - ${about}`)
+        .map(([name, { about, takes }]) => `/${name}${takes ? ` ${takes}` : ""} - ${about}`)
         .join("\n"),
   },
 };
@@ -89,5 +141,6 @@ export function chatCommand(message: InboundMessage): RunCommand | undefined {
   const { name, rest } = parsed;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) return async () => unknownCommand(name, nearest(name, Object.keys(commands)));
-  return rest === "" ? command.run : async () => takesNoArguments(name);
+  if (rest !== "" && command.takes === undefined) return async () => takesNoArguments(name);
+  return (port) => command.run(port, rest);
 }

@@ -1,26 +1,31 @@
 /** What a turn needs of the world. */
 
-import type { ModelChoice } from "../core/app.ts";
 import type { Bus } from "../core/bus.ts";
 import type { Clock, Ids, Log } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Toolbox } from "../core/toolbox.ts";
+import type { ImageLoader } from "./images.ts";
 import type { RuntimeContext } from "./prompt.ts";
+import type { SessionModels } from "./session-models.ts";
 
 export interface AgentDeps {
   readonly version: string;
   readonly bus: Bus;
   readonly sessions: SessionStore;
   readonly toolbox: Toolbox;
-  readonly model: ModelChoice;
+  readonly models: SessionModels;
   /** The system prompt as the workspace's files have it now. */
   readonly systemPrompt: () => Promise<string>;
+  /** Adds the images of the conversation to its messages. */
+  readonly images: ImageLoader;
   readonly runtimeContext: RuntimeContext;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly maxToolIterations: number;
   readonly toolHintMaxLength: number;
+  /** Whether what the model thinks is shown too. */
+  readonly showReasoning: boolean;
 }
 
 /** The time of a line that is written now. */

@@ -1,7 +1,7 @@
 /** Takes messages from the bus and gives each session its own lane; chat commands act outside the lanes. */
 
 import type { Delivery } from "../core/bus.ts";
-import { Stopped } from "../core/errors.ts";
+import { Stopped, UserError } from "../core/errors.ts";
 import type { TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import { createLanes } from "../lib/lanes.ts";
@@ -102,7 +102,8 @@ export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnd
     }).then(
       (content) => ({ outcome: "command", content }) as const,
       (error: unknown) => {
-        log.error("Command failed", { command: message.content, error });
+        // What the user can mend is told to the user alone.
+        if (!(error instanceof UserError)) log.error("Command failed", { command: message.content, error });
         return { outcome: "error", content: error instanceof Error ? error.message : String(error) } as const;
       },
     );

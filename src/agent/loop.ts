@@ -13,6 +13,7 @@ import type {
   ChatReply,
   ChatRequest,
   Model,
+  TokenScale,
   ToolCall,
   ToolMessage,
 } from "../core/model.ts";
@@ -26,8 +27,10 @@ import {
   stuck,
   TRY_ANOTHER_WAY,
 } from "../lib/phrases.ts";
+import { toolTokens } from "../lib/request-tokens.ts";
 import { oneLine } from "../lib/text.ts";
 import { callId } from "./call-id.ts";
+import { createContext } from "./context.ts";
 
 /** The same call with the same arguments may fail this often before the run ends. */
 const SAME_CALL_FAILURES = 3;
@@ -40,10 +43,13 @@ export interface LoopInput {
   readonly messages: readonly ChatMessage[];
   readonly request: Omit<ChatRequest, "messages" | "tools" | "toolChoice">;
   readonly maxRounds: number;
+  /** The most tokens of a prompt, tools included, in the model's own count. */
+  readonly promptTokens: number;
 }
 
 export interface LoopDeps {
   readonly model: Model;
+  readonly scale: TokenScale;
   readonly tools: Toolbox;
   readonly run: ToolRun;
   /** Awaited. A rejection ends the run with it. */
@@ -57,6 +63,12 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
   const messages = [...input.messages];
   const emit = inOrder(deps.emit);
   const failures = createFailureCount();
+  const { definitions } = tools;
+  const context = createContext({
+    promptTokens: input.promptTokens,
+    toolTokens: toolTokens(definitions),
+    scale: deps.scale,
+  });
 
   for (let round = 0; round < input.maxRounds; round++) {
     const reply = await ask(round, messages, "auto");
@@ -80,18 +92,37 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
   }
   return summarise(messages);
 
+  /** Asks with what fits of `history`, and once more with less when the provider finds that too long. */
   async function ask(
+    round: number,
+    history: readonly ChatMessage[],
+    toolChoice: "auto" | "none",
+    question: readonly ChatMessage[] = [],
+  ): Promise<ChatReply> {
+    const sent = context.fit(history);
+    const reply = await chat(round, [...sent, ...question], toolChoice);
+    const isTooLong = !reply.ok && reply.error.kind === "contextOverflow" && reply.partial === "";
+    if (!isTooLong || !context.refused(history, sent)) return reply;
+    return chat(round, [...context.fit(history), ...question], toolChoice);
+  }
+
+  async function chat(
     round: number,
     history: readonly ChatMessage[],
     toolChoice: "auto" | "none",
   ): Promise<ChatReply> {
     await emit({ type: "model.started", round });
-    const deltas = createDeltaJoin(
-      (delta) => void emit({ type: "model.delta", delta }).catch(ignoreUntilAwaited),
-    );
+    const later = (event: RunEvent) => void emit(event).catch(ignoreUntilAwaited);
+    const deltas = createDeltaJoin((delta) => later({ type: "model.delta", delta }));
+    const { sessionKey, origin } = run;
     const reply = await deps.model.chat(
-      { ...input.request, messages: history, tools: tools.definitions, toolChoice },
-      { signal, onDelta: deltas.add },
+      { ...input.request, messages: history, tools: definitions, toolChoice },
+      {
+        signal,
+        onDelta: deltas.add,
+        onNotice: (notice) => later({ type: "model.notice", notice }),
+        caller: { sessionKey, origin, turn: input.turn },
+      },
     );
     deltas.flush();
     await emit({ type: "model.ended", round, usage: reply.ok ? reply.usage : undefined });
@@ -100,11 +131,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
 
   /** One more chance for an answer that came back empty. */
   async function askAgain(round: number, history: readonly ChatMessage[]): Promise<RunResult> {
-    const reply = await ask(
-      round + 1,
-      [...history, { role: "user", content: ASK_AGAIN_AFTER_BLANK }],
-      "none",
-    );
+    const reply = await ask(round + 1, history, "none", [{ role: "user", content: ASK_AGAIN_AFTER_BLANK }]);
     if (!reply.ok) return endedBy(reply, signal);
     if (reply.content.trim()) return answered(reply);
     return { status: "failed", error: { kind: "badRequest", message: BLANK_TWICE } };
@@ -112,7 +139,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
 
   async function summarise(history: readonly ChatMessage[]): Promise<RunResult> {
     const question = { role: "user", content: askForSummary(input.maxRounds) } as const;
-    const reply = await ask(input.maxRounds, [...history, question], "none");
+    const reply = await ask(input.maxRounds, history, "none", [question]);
     if (!reply.ok) return endedBy(reply, signal);
     return reply.content.trim() ? answered(reply) : ownWords(outOfRounds(input.maxRounds));
   }
@@ -180,10 +207,16 @@ function inOrder(emit: Emit): (event: RunEvent) => Promise<void> {
   };
 }
 
-function assistantMessage({ content, reasoningContent, thinkingBlocks }: ChatAnswer): AssistantMessage {
+function assistantMessage({
+  content,
+  reasoningContent,
+  thinkingBlocks,
+  model,
+}: ChatAnswer): AssistantMessage {
   return {
     role: "assistant",
     content,
+    ...(model === undefined ? {} : { model }),
     ...(reasoningContent === undefined ? {} : { reasoningContent }),
     ...(thinkingBlocks === undefined ? {} : { thinkingBlocks }),
   };
@@ -205,8 +238,8 @@ function endedBy(reply: ChatReply & { ok: false }, signal: AbortSignal): RunResu
 }
 
 /** A call as every provider accepts it back. What was wrong with it is in its result. */
-function acceptableCall({ id, name, arguments: text }: ToolCall): ToolCall {
-  return { id, name: acceptableName(name), arguments: acceptableArguments(text) };
+function acceptableCall(call: ToolCall): ToolCall {
+  return { ...call, name: acceptableName(call.name), arguments: acceptableArguments(call.arguments) };
 }
 
 /** What went wrong, for the user: without the words that are meant for the model. */

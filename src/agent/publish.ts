@@ -12,7 +12,11 @@ import { never } from "../lib/abort.ts";
 import type { AgentDeps } from "./deps.ts";
 
 export type Shown =
-  | { kind: "delta" | "progress" | "toolHint"; content: string; metadata?: OutboundMessage["metadata"] }
+  | {
+      kind: "delta" | "reasoning" | "progress" | "toolHint";
+      content: string;
+      metadata?: OutboundMessage["metadata"];
+    }
   | { kind: "streamEnd"; content: ""; resuming: boolean };
 
 /** Never cut short: what was shown before a stop must come out whole. */
@@ -31,6 +35,8 @@ export async function publish(
 interface Final {
   readonly outcome: FinalMessage["outcome"];
   readonly content: string;
+  /** Of whose model calls. */
+  readonly model?: string;
   readonly usage?: Usage;
   /** Beside the message itself. */
   readonly answers?: FinalMessage["answers"];
@@ -39,10 +45,13 @@ interface Final {
 /** Puts the one record that ends a turn, a command or a stop. */
 export async function publishFinal(
   { id, channel, chatId }: InboundMessage,
-  deps: Pick<AgentDeps, "bus" | "model">,
-  { outcome, content, usage, answers = [] }: Final,
+  deps: Pick<AgentDeps, "bus">,
+  { outcome, content, model, usage, answers = [] }: Final,
 ): Promise<void> {
-  const metadata = usage ? { model: deps.model.name, usage: { ...usage } } : {};
+  const metadata = {
+    ...(model === undefined ? {} : { model }),
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+  };
   await deps.bus.publishOutbound(
     {
       kind: "final",
@@ -55,6 +64,29 @@ export async function publishFinal(
       outcome,
       content,
       metadata,
+    },
+    never,
+  );
+}
+
+/** Tells the user something beside the answer, that must arrive too. `name` keeps it apart from other notices of the turn. */
+export async function publishNotice(
+  { id, channel, chatId }: InboundMessage,
+  deps: Pick<AgentDeps, "bus">,
+  { name, content }: { name: string; content: string },
+): Promise<void> {
+  await deps.bus.publishOutbound(
+    {
+      kind: "final",
+      id: `${id}/notice/${name}` as OutboundId,
+      turn: id,
+      answers: [],
+      media: [],
+      channel,
+      chatId,
+      outcome: "notice",
+      content,
+      metadata: {},
     },
     never,
   );

@@ -7,7 +7,7 @@ import type { Session } from "../core/session.ts";
 import { toolHint } from "../lib/tool-hint.ts";
 import { toStored } from "../lib/transcript.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
-import { publish, type Shown } from "./publish.ts";
+import { publish, publishNotice, type Shown } from "./publish.ts";
 
 const usageKeys = ["input", "output", "cached", "reasoning"] as const;
 
@@ -31,9 +31,16 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
       case "model.started":
         return;
       case "model.delta":
-        if (event.delta.kind === "reasoning") return;
+        if (event.delta.kind === "reasoning") {
+          return deps.showReasoning ? show({ kind: "reasoning", content: event.delta.text }) : undefined;
+        }
         streamed = true;
         return show({ kind: "delta", content: event.delta.text });
+      case "model.notice": {
+        const { kind, text } = event.notice;
+        if (kind === "quota") return publishNotice(message, deps, { name: kind, content: text });
+        return show({ kind: "progress", content: text });
+      }
       case "model.ended":
         if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
         return;

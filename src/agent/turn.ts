@@ -1,21 +1,20 @@
 /** A turn: one message from start to finish. Load the session, build the prompt, run the loop, save, publish. */
 
+import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import type { RunResult, TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
-import type { Toolbox } from "../core/toolbox.ts";
 import { estimateTokens } from "../lib/estimate.ts";
-import { INTERRUPTED, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
-import { toChat, toStored } from "../lib/transcript.ts";
+import { INTERRUPTED, modelFailed, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
+import { toolTokens } from "../lib/request-tokens.ts";
+import { toStored } from "../lib/transcript.ts";
+import { messageBudget } from "./context.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
 import { runLoop } from "./loop.ts";
 import { publish, publishFinal } from "./publish.ts";
 import { createRecorder } from "./recorder.ts";
-
-/** Kept free for what the estimate cannot see. */
-const RESERVE_TOKENS = 1_024;
 
 /** When somebody is told that another process has the session. */
 const PATIENCE_MS = 1_000;
@@ -85,22 +84,25 @@ async function answer(
   await closeInterrupted(session, deps);
   await addUserLine(message, session, deps);
   const recorder = createRecorder(message, session, deps);
+  const model = await deps.models.of(session);
   const result = await runLoop(
     {
       turn: message.id,
-      messages: await prompt(session, deps),
-      request: request(deps),
+      messages: await prompt(session, deps, model),
+      request: request(model),
       maxRounds: deps.maxToolIterations,
+      promptTokens: model.promptTokens,
     },
     {
-      model: deps.model.model,
+      model: model.model,
+      scale: model.scale,
       tools: deps.toolbox,
       run: { sessionKey: message.sessionKey, origin: message.origin, signal },
       emit: recorder.record,
     },
   );
   await recorder.endStream();
-  return finish(message, session, deps, result, recorder.usage());
+  return finish(message, session, deps, { result, model: model.name, usage: recorder.usage() });
 }
 
 /**
@@ -135,27 +137,18 @@ async function addUserLine(message: InboundMessage, session: Session, deps: Agen
   await session.append([line], { sync: false });
 }
 
-async function prompt(session: Session, deps: AgentDeps): Promise<readonly ChatMessage[]> {
-  const system = await deps.systemPrompt();
-  const { contextWindowTokens, maxTokens } = deps.model;
-  const fixed = estimateTokens(system) + toolTokens(deps.toolbox);
-  const budget = contextWindowTokens - maxTokens - RESERVE_TOKENS - fixed;
-  // As in the original: settings that leave no room at all still get an answer to a short message.
-  const window = session.window(budget > 0 ? budget : Math.max(128, Math.floor(contextWindowTokens / 2)));
-  return [{ role: "system", content: system }, ...window.map(toChat)];
+async function prompt(
+  session: Session,
+  deps: AgentDeps,
+  { promptTokens, scale }: ModelChoice,
+): Promise<readonly ChatMessage[]> {
+  const system = { role: "system", content: await deps.systemPrompt() } as const;
+  const budget = messageBudget({ promptTokens, toolTokens: toolTokens(deps.toolbox.definitions), scale });
+  const window = session.window(Math.max(128, budget - estimateTokens(system.content)));
+  return [system, ...(await deps.images.loadWindow(window))];
 }
 
-const tokensOfTools = new WeakMap<Toolbox, number>();
-
-/** The tools go along with every request and never change. */
-function toolTokens(toolbox: Toolbox): number {
-  const tokens = tokensOfTools.get(toolbox) ?? estimateTokens(JSON.stringify(toolbox.definitions));
-  tokensOfTools.set(toolbox, tokens);
-  return tokens;
-}
-
-function request({ model }: AgentDeps) {
-  const { name, maxTokens, temperature, reasoningEffort } = model;
+function request({ name, maxTokens, temperature, reasoningEffort }: ModelChoice) {
   return {
     model: name,
     maxTokens,
@@ -168,20 +161,25 @@ async function finish(
   message: InboundMessage,
   session: Session,
   deps: AgentDeps,
-  result: RunResult,
-  usage: Usage,
+  { result, model, usage }: { result: RunResult; model: string; usage: Usage },
 ): Promise<TurnStatus> {
   switch (result.status) {
     case "answered":
       await saveAnswer(message, session, deps, result.message);
-      await publishFinal(message, deps, { outcome: "answer", content: result.message.content, usage });
+      await publishFinal(message, deps, {
+        outcome: "answer",
+        content: result.message.content,
+        model: result.message.model ?? model,
+        usage,
+      });
       return "answered";
     case "failed":
       deps.log.info("Model call failed", { turn: message.id, ...result.error });
       // Shown and not stored: an error is never an answer, and must not be quoted as one.
       await publishFinal(message, deps, {
         outcome: "error",
-        content: turnFailed(result.error.message),
+        content: modelFailed(result.error),
+        model,
         usage,
       });
       return "failed";

@@ -29,7 +29,7 @@ export async function runBehind({
   async function deliver(): Promise<void> {
     for await (const { message, done } of bus.outbound(deliveryEnd.signal)) {
       await channel.send(message, deliveryEnd.signal);
-      if (message.kind === "final") outcome = message.outcome;
+      if (message.kind === "final" && message.answers.length > 0) outcome = message.outcome;
       await done();
     }
   }

@@ -11,12 +11,14 @@ export interface OptionSpec {
   readonly about: string;
   /** What stands for the value in help: `--session KEY`. */
   readonly value?: string;
+  /** It can be given several times, and each counts. Otherwise the last one does. */
+  readonly multiple?: true;
 }
 
 export interface CommandContext {
   readonly app: App;
   readonly positionals: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
 }
@@ -37,6 +39,12 @@ export interface Command {
 export function textOption(options: CommandContext["options"], name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** What somebody gave, in order, for an option that can be given several times. */
+export function textOptions(options: CommandContext["options"], name: string): readonly string[] {
+  const values = options[name];
+  return Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
 }
 
 /** Declares a command. */

@@ -15,8 +15,9 @@ function section(title: string, rows: readonly Row[]): string {
   return rows.length === 0 ? "" : `\n${title}:\n${table(rows)}\n`;
 }
 
-function optionRow([name, { short, value, about }]: [string, OptionSpec]): Row {
-  return [`${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`, about];
+function optionRow([name, { short, value, about, multiple }]: [string, OptionSpec]): Row {
+  const left = `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`;
+  return [left, multiple ? `${about}; can be given several times` : about];
 }
 
 function optionRows(options: Readonly<Record<string, OptionSpec>>): Row[] {

@@ -15,27 +15,12 @@ import {
 } from "../config/onboarding.ts";
 import { configPaths } from "../config/paths.ts";
 import { saveConfig } from "../config/save.ts";
-import type { App, VendorInfo } from "../core/app.ts";
+import type { App, LocalServer, VendorInfo } from "../core/app.ts";
 import { Stopped, UserError } from "../core/errors.ts";
 import { findSameName, isSameName } from "../lib/same-name.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
-
-/** Questions to whoever sits at the terminal. Each rejects with `Stopped` when they leave. */
-export interface Prompter {
-  confirm(question: string): Promise<boolean>;
-  /** The list starts at `initial`, if that is one of its values. */
-  choose(
-    question: string,
-    options: { choices: readonly { value: string; label: string }[]; initial: string | undefined },
-  ): Promise<string>;
-  /** Shown as dots. */
-  secret(question: string, check: (value: string) => string | undefined): Promise<string>;
-  /** Nothing typed is `fallback`, which is shown until something is. */
-  text(
-    question: string,
-    options: { fallback: string; check: (value: string) => string | undefined },
-  ): Promise<string>;
-}
+import { someOf } from "./local.ts";
+import { type CreatePrompter, createPrompter, type Prompter } from "./prompter.ts";
 
 export const command = defineCommand({
   about: "Set up the configuration and the workspace",
@@ -53,9 +38,11 @@ export const command = defineCommand({
   run: (context) => onboard(context, createPrompter),
 });
 
+const INTRO = "This writes nanobot's configuration file. Ctrl-C leaves all as it is.";
+
 export async function onboard(
   { app, options, signal }: Pick<CommandContext, "app" | "options" | "signal">,
-  createPrompter: (signal: AbortSignal) => Promise<Prompter>,
+  createPrompter: CreatePrompter,
 ): Promise<ExitCode> {
   const { terminal, files, env } = app.platform;
   const given = answersFrom(options);
@@ -68,8 +55,12 @@ export async function onboard(
   const loaded = await loadConfig({ files, path: configFile, env: {} });
   checkAnswers(given, { vendors: app.vendors, config: loaded.config, env });
   try {
-    const answers = canAsk ? await ask(await createPrompter(signal), given, loaded, app.vendors) : given;
-    await setUp(app, loaded, answers);
+    const asking = async () => {
+      const isTold = given.provider !== undefined && given.model !== undefined;
+      const found = isTold ? [] : await app.localServers(signal);
+      return ask(await createPrompter(signal, INTRO), given, loaded, { vendors: app.vendors, found });
+    };
+    await setUp(app, loaded, canAsk ? await asking() : given);
   } catch (error) {
     if (error instanceof Stopped) return 130;
     throw error;
@@ -117,12 +108,18 @@ async function setUp(app: App, loaded: LoadedConfig, answers: Answers | undefine
 
 const LATER = "";
 
+interface Known {
+  readonly vendors: readonly VendorInfo[];
+  /** What runs on this machine. */
+  readonly found: readonly LocalServer[];
+}
+
 /** Asks for what no flag said. `undefined` when an existing file shall stay as it is. */
 async function ask(
   prompter: Prompter,
   given: Answers,
   { exists, config }: LoadedConfig,
-  vendors: readonly VendorInfo[],
+  known: Known,
 ): Promise<Answers | undefined> {
   const isChanging =
     !exists ||
@@ -130,30 +127,55 @@ async function ask(
       "There is a configuration. Choose its model anew? All else stays, and a backup is made.",
     ));
   if (!isChanging) return undefined;
+  const { vendors, found } = known;
   const current = currentProvider(config, vendors);
   const provider =
     given.provider ??
     (await prompter.choose("Who runs the model?", {
-      choices: providerChoices(vendors, current),
+      choices: providerChoices(known, current),
       initial: current,
     }));
   if (provider === LATER) return given;
   const vendor = vendorNamed(provider, vendors);
   const name = vendor?.name ?? provider;
   const saved = config.providers[findSameName(name, Object.keys(config.providers)) ?? name];
-  const known = saved?.apiBase ?? "";
-  const fallback = apiBaseProblem(known) === undefined ? known : "";
+  const server = given.apiBase === undefined ? found.find((one) => one.name === vendor?.name) : undefined;
   const apiBase =
     given.apiBase ??
-    (vendor?.baseUrl
-      ? undefined
-      : await prompter.text("Address of its API", { fallback, check: apiBaseProblem }));
+    (vendor?.baseUrl ? foundAddress(server, saved?.apiBase) : await askAddress(prompter, saved?.apiBase));
   const apiKey =
     given.apiKey ?? (await askKey(prompter, vendor, { isSaved: Boolean(saved?.apiKey?.trim()) }));
   const kept = current !== undefined && isSameName(name, current) ? config.agents.defaults.model : undefined;
   const usual = kept ?? vendor?.defaultModel ?? "";
-  const model = given.model ?? (await prompter.text("Model", { fallback: usual, check: modelProblem }));
+  const model = given.model ?? (await askModel(prompter, usual, server?.models ?? []));
   return { provider, apiBase, apiKey, model };
+}
+
+/** The server that was found is meant, and not one at another address in the file. */
+function foundAddress(server: LocalServer | undefined, saved: string | undefined): string | undefined {
+  return server !== undefined && saved?.trim() ? server.baseUrl : undefined;
+}
+
+function askAddress(prompter: Prompter, saved: string | undefined): Promise<string> {
+  const fallback = saved !== undefined && apiBaseProblem(saved) === undefined ? saved : "";
+  return prompter.text("Address of its API", { fallback, check: apiBaseProblem });
+}
+
+const ANOTHER = "";
+
+/** Out of `models`, where they are known. */
+async function askModel(prompter: Prompter, usual: string, models: readonly string[]): Promise<string> {
+  if (models.length > 0) {
+    const model = await prompter.choose("Model", {
+      choices: [
+        ...models.map((name) => ({ value: name, label: name })),
+        { value: ANOTHER, label: "Another one" },
+      ],
+      initial: models.includes(usual) ? usual : undefined,
+    });
+    if (model !== ANOTHER) return model;
+  }
+  return prompter.text("Model", { fallback: usual, check: modelProblem });
 }
 
 /** The provider in use: a known one, or one of the user's own as the file spells it. */
@@ -165,14 +187,20 @@ function currentProvider(
   return vendorNamed(provider, vendors)?.name ?? findSameName(provider, Object.keys(providers));
 }
 
+/** First what runs on this machine already, then what is in use, then everybody. */
 function providerChoices(
-  vendors: readonly VendorInfo[],
+  { vendors, found }: Known,
   current: string | undefined,
 ): { value: string; label: string }[] {
   const isOwn = current !== undefined && current !== CUSTOM && vendorNamed(current, vendors) === undefined;
+  const isFound = (name: string) => found.some((server) => server.name === name);
   const known = [
+    ...found.map((server) => ({
+      value: server.name,
+      label: `${server.label} on this machine (${someOf(server.models)})`,
+    })),
     ...(isOwn ? [{ value: current, label: current }] : []),
-    ...vendors.map(({ name, label }) => ({ value: name, label })),
+    ...vendors.filter(({ name }) => !isFound(name)).map(({ name, label }) => ({ value: name, label })),
   ];
   const other = vendors.some(({ name }) => name === CUSTOM)
     ? []
@@ -186,7 +214,7 @@ async function askKey(
   vendor: VendorInfo | undefined,
   { isSaved }: { isSaved: boolean },
 ): Promise<string | undefined> {
-  if (vendor !== undefined && !vendor.keyVariable) return undefined;
+  if (vendor?.local) return undefined;
   const withoutSaved = vendor?.keyVariable
     ? `empty to take it from ${vendor.keyVariable}`
     : "empty if it takes none";
@@ -195,44 +223,4 @@ async function askKey(
     value.trim() === "" ? undefined : apiKeyProblem(value),
   );
   return key.trim() === "" ? undefined : key;
-}
-
-/** The prompts proper. Only for a terminal: without one they would wait for ever. */
-async function createPrompter(signal: AbortSignal): Promise<Prompter> {
-  const clack = await import("@clack/prompts");
-  const checked = (check: (value: string) => string | undefined) => (value: string | undefined) =>
-    check(value ?? "");
-  const answered = <Value>(answer: Value | symbol): Exclude<Value, symbol> => {
-    if (!clack.isCancel(answer) && typeof answer !== "symbol") return answer as Exclude<Value, symbol>;
-    clack.cancel("Nothing was changed.");
-    throw new Stopped("user");
-  };
-  clack.intro("This writes nanobot's configuration file. Ctrl-C leaves all as it is.");
-  return {
-    confirm: async (message) => answered(await clack.confirm({ message, signal })),
-    choose: async (message, { choices, initial }) =>
-      answered(
-        await clack.autocomplete({
-          message,
-          options: [...choices],
-          ...(initial === undefined ? {} : { initialValue: initial }),
-          maxItems: 10,
-          // Nothing is chosen while no choice matches what was typed.
-          validate: (value) => (value === undefined ? "Choose one of the list" : undefined),
-          signal,
-        }),
-      ),
-    secret: async (message, check) =>
-      answered(await clack.password({ message, validate: checked(check), signal })),
-    text: async (message, { fallback, check }) =>
-      answered(
-        await clack.text({
-          message,
-          placeholder: fallback,
-          defaultValue: fallback,
-          validate: checked((value) => check(value === "" ? fallback : value)),
-          signal,
-        }),
-      ),
-  };
 }

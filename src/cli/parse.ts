@@ -102,7 +102,10 @@ function subcommandNames(words: readonly string[], known: Readonly<Record<string
 function parseOptions(args: readonly string[], command: Command | undefined, words: readonly string[]) {
   const specs = { ...globalOptions, ...command?.options };
   const options = Object.fromEntries(
-    Object.entries(specs).map(([name, { type, short }]) => [name, { type, ...(short ? { short } : {}) }]),
+    Object.entries(specs).map(([name, { type, short, multiple = false }]) => [
+      name,
+      { type, multiple, ...(short ? { short } : {}) },
+    ]),
   );
   const help = ["nanobot", ...words, "--help"].join(" ");
   try {

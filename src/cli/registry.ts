@@ -8,9 +8,11 @@ export const commands: Readonly<Record<string, Load>> = {
   agent: () => import("./agent.ts"),
   config: () => import("./config.ts"),
   onboard: () => import("./onboard.ts"),
+  providers: () => import("./providers.ts"),
   sessions: () => import("./sessions.ts"),
   status: () => import("./status.ts"),
   tools: () => import("./tools.ts"),
+  usage: () => import("./usage.ts"),
 };
 
 /** Other names for them. */

@@ -39,9 +39,12 @@ export async function runCli({
       return wantsHelp ? 0 : 2;
     }
     const app = await createApp(flags);
-    const code = await command.run({ app, positionals, options, signal });
-    await flush();
-    return signal.aborted ? 130 : code;
+    try {
+      const code = await command.run({ app, positionals, options, signal });
+      return signal.aborted ? 130 : code;
+    } finally {
+      await flush();
+    }
   } catch (error) {
     if (signal.aborted && error === signal.reason) return 130;
     return report(error, (text) => terminal.err(stripControls(mask(text))));

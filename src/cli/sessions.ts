@@ -2,6 +2,7 @@
 
 import { UserError } from "../core/errors.ts";
 import type { StoredMessage } from "../core/session.ts";
+import { breadcrumb } from "../lib/breadcrumb.ts";
 import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
@@ -42,6 +43,7 @@ function* describe(line: StoredMessage): Generator<string> {
   const time = line.timestamp ? ` ${line.timestamp.slice(0, 16).replace("T", " ")}` : "";
   const name = line.role === "tool" ? `tool ${line.name ?? ""}` : line.role;
   yield `\n${name}${time}`;
+  for (const file of line.media ?? []) yield breadcrumb(file);
   if (line.content !== "") yield line.content;
   for (const call of line.tool_calls ?? []) yield `↳ ${toolHint(call.function, 200)}`;
 }

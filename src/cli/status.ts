@@ -1,24 +1,14 @@
 /** `nanobot status`: where things are, which model answers and why. */
 
-import { UserError } from "../core/errors.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
-
-async function modelStatus({ app }: CommandContext) {
-  try {
-    const { name, why, offline, contextWindowTokens } = await app.chooseModel({});
-    return { ready: true, model: name, why, offline, contextWindowTokens };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return { ready: false, problem: error.message, hint: error.hint };
-  }
-}
+import { describeModel, modelStatus } from "./model-status.ts";
 
 async function run(context: CommandContext): Promise<ExitCode> {
   const { app, options } = context;
   const { files, terminal, runtime, os, arch } = app.platform;
   const { configFile, workspace } = await app.paths();
-  const model = await modelStatus(context);
+  const model = await modelStatus(app);
   const status = {
     version: app.version,
     runtime: `${runtime}, ${os} ${arch}`,
@@ -33,15 +23,13 @@ async function run(context: CommandContext): Promise<ExitCode> {
     return model.ready ? 0 : 1;
   }
   const mark = (there: boolean) => (there ? "✓" : "✗ not there yet");
-  const answering = model.ready
-    ? `${model.model} (${model.why})`
-    : `✗ ${model.problem}${model.hint ? `. ${model.hint}` : ""}`;
   terminal.out(
     [
       `nanobot ${status.version} (${status.runtime})`,
       `Config:    ${configFile} ${mark(status.config.exists)}`,
       `Workspace: ${workspace} ${mark(status.workspace.exists)}`,
-      `Model:     ${answering}`,
+      `Model:     ${describeModel(model)}`,
+      ...(model.ready && model.fallbacks.length > 0 ? [`Fallbacks: ${model.fallbacks.join(", ")}`] : []),
       `Sessions:  ${status.sessions}`,
       `Tools:     ${status.tools.join(", ")}`,
       "",

@@ -17,15 +17,12 @@ export const unsupported: readonly string[] = [
   "agents.defaults.botIcon",
   "agents.defaults.botName",
   "agents.defaults.consolidationRatio",
-  "agents.defaults.contextBlockLimit",
   "agents.defaults.disabledSkills",
   "agents.defaults.dream",
   "agents.defaults.failOnToolError",
-  "agents.defaults.fallbackModels",
   "agents.defaults.idleCompactAfterMinutes",
   "agents.defaults.idleCompactCheckIntervalSeconds",
   "agents.defaults.maxConcurrentSubagents",
-  "agents.defaults.providerRetryMode",
   "agents.defaults.unifiedSession",
   "api",
   "channels.sendMaxRetries",
@@ -33,12 +30,9 @@ export const unsupported: readonly string[] = [
   "channels.sendToolHints",
   "channels.showReasoning",
   "gateway",
-  "providers.*.apiType",
-  "providers.*.displayName",
   "providers.*.profile",
   "providers.*.proxy",
   "providers.*.region",
-  "providers.*.thinkingStyle",
   "tools.cliApps",
   "tools.exec.allowPatterns",
   "tools.exec.denyPatterns",
@@ -67,7 +61,6 @@ export const kept: readonly string[] = [
 /** Values beside the default that ask for what is done anyway. */
 const satisfied: Readonly<Record<string, string>> = {
   "agents.defaults.timezoneMode": "manual",
-  "providers.*.apiType": "chat_completions",
 };
 
 /** A warning for each setting without effect that somebody set to something else than its default. */

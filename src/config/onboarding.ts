@@ -112,6 +112,8 @@ interface Provider {
   /** Its key in `providers`, as the file spells it. */
   readonly blockName: string;
   readonly keyVariable: string | undefined;
+  /** It is known that it takes one. */
+  readonly needsKey: boolean;
   readonly hasKey: boolean;
   /** The model to take when none was named. */
   readonly model: string | undefined;
@@ -135,6 +137,7 @@ function findProvider(
     name,
     blockName: blockName ?? name,
     keyVariable: vendor?.keyVariable || undefined,
+    needsKey: vendor !== undefined && vendor.local !== true,
     hasKey: Boolean(block?.apiKey),
     model: (isCurrent ? defaults.model : undefined) ?? vendor?.defaultModel,
   };
@@ -160,9 +163,10 @@ function unknownProvider(wanted: string, vendors: readonly VendorInfo[]): UserEr
   });
 }
 
-function missingKey({ name, keyVariable, hasKey }: Provider, env: Environment): string[] {
-  if (hasKey || keyVariable === undefined || env[keyVariable]) return [];
-  return [`There is no key for ${name} yet: set ${keyVariable}, or run onboard again with --api-key`];
+function missingKey({ name, keyVariable, needsKey, hasKey }: Provider, env: Environment): string[] {
+  if (!needsKey || hasKey || (keyVariable !== undefined && env[keyVariable])) return [];
+  const variable = keyVariable === undefined ? "" : `set ${keyVariable}, or `;
+  return [`There is no key for ${name} yet: ${variable}run onboard again with --api-key`];
 }
 
 function* problemsIn({

@@ -46,7 +46,8 @@ export function workspacePath(
   return resolve(home, withHome(expanded, around.homeFolder));
 }
 
-function fromCwd(path: string, around: Surroundings): string {
+/** A path that somebody typed. */
+export function fromCwd(path: string, around: Surroundings): string {
   const whole = withHome(path, around.homeFolder);
   return isAbsolute(whole) ? resolve(whole) : resolve(around.cwd, whole);
 }

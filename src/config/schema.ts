@@ -103,6 +103,12 @@ const modelPreset = v.object({
   reasoningEffort,
 });
 
+const modelPrice = v.object({
+  input: described("US dollars for a million tokens of input", amount),
+  output: described("US dollars for a million tokens of output", amount),
+  cached: option("The same for input that the provider has in its cache", amount),
+});
+
 const providerBlock = v.object({
   apiKey: option("The key, or a variable of the environment that holds it", text),
   apiBase: option("The address of the API, where it is not the usual one", text),
@@ -132,7 +138,7 @@ const channels = v.objectWithRest(
   {
     sendProgress: setting("Whether text written between tool calls is sent", flag, true),
     sendToolHints: setting("Whether a line is sent for each tool call", flag, true),
-    showReasoning: setting("Whether the model's thinking is sent", flag, true),
+    showReasoning: setting("Whether the model's thinking is sent", flag, false),
     sendMaxRetries: setting("How often a message is tried, the first time included", whole(0, 10), 3),
     extractDocumentText: setting("Kept for the original, without effect", flag, true),
     transcriptionProvider: option("Kept for the original: see transcription.provider", text),
@@ -185,6 +191,11 @@ const logging = v.object({
 export const configSchema = v.object({
   agents: setting("The agent", v.object({ defaults: setting("How it works", agentDefaults, {}) }), {}),
   modelPresets: setting("Models with their settings, by a name of your own", v.record(text, modelPreset), {}),
+  modelPrices: setting(
+    "What models cost where their provider does not say, by name or provider/name",
+    v.record(text, modelPrice),
+    {},
+  ),
   providers: setting("Keys and addresses of model providers, by name", v.record(text, providerBlock), {}),
   channels: setting("Where the agent can be reached: a block for each channel", channels, {}),
   transcription: setting("Voice messages", transcription, {}),

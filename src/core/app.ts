@@ -1,11 +1,13 @@
 /** What commands see of the composed program. Nothing is built before it is asked for. */
 
 import type { JsonObject } from "./json.ts";
+import type { MediaStore } from "./media.ts";
 import type { FinalMessage } from "./messages.ts";
-import type { Model } from "./model.ts";
+import type { Model, TokenScale } from "./model.ts";
 import type { Log, Platform } from "./platform.ts";
 import type { SessionStore } from "./session.ts";
 import type { Toolbox } from "./toolbox.ts";
+import type { UsageStore } from "./usage.ts";
 
 /** Where things are. All absolute. */
 export interface Paths {
@@ -20,10 +22,15 @@ export interface ModelChoice {
   readonly model: Model;
   /** The name the provider knows it by. */
   readonly name: string;
+  /** Models that answer when it cannot, in turn: `provider/name`. */
+  readonly fallbacks: readonly string[];
   /** For people: `openrouter, because the key begins sk-or-`. */
   readonly why: string;
   readonly offline: boolean;
   readonly contextWindowTokens: number;
+  /** The most tokens of a prompt, tools included, that all of these models take. */
+  readonly promptTokens: number;
+  readonly scale: TokenScale;
   readonly maxTokens: number;
   readonly temperature: number;
   readonly reasoningEffort: string | undefined;
@@ -34,6 +41,10 @@ export interface ConverseOptions {
   readonly channel: string;
   readonly config: JsonObject;
   readonly model: ModelChoice;
+  /** It was asked for by hand, so that it wins over what a session chose before. */
+  readonly isModelWanted: boolean;
+  /** Shows what the model thinks, beside what it says. */
+  readonly showReasoning?: boolean;
 }
 
 /** What setting up needs to know of a provider that the program knows by itself. */
@@ -46,6 +57,43 @@ export interface VendorInfo {
   /** Absent when only the user knows the address. */
   readonly baseUrl: string | undefined;
   readonly defaultModel: string | undefined;
+  /** Runs on the user's own machine, so it needs no key. */
+  readonly local?: boolean;
+  /** `localServers` asks for it at the port of its address. */
+  readonly lookedFor?: boolean;
+}
+
+export type ProtocolName = "chatCompletions" | "anthropic" | "responses";
+
+/** Where a provider's key comes from, or would come from. Never the key. */
+export interface ProviderKey {
+  readonly from: "config" | "environment" | "none needed" | "missing";
+  /** The environment variable that holds it, or would. */
+  readonly variable: string | undefined;
+}
+
+/** A provider as it is configured: a vendor, or an endpoint of the user's own. Holds no key and no password. */
+export interface ProviderInfo {
+  readonly name: string;
+  readonly label: string;
+  readonly protocol: ProtocolName;
+  /** Absent when only the user knows it, or when what they gave is no address. */
+  readonly baseUrl: string | undefined;
+  readonly key: ProviderKey;
+  /** It has a key of its own, or an address in the configuration. Another is used only when it is named. */
+  readonly configured: boolean;
+  /** The model that is configured is asked of it. */
+  readonly inUse: boolean;
+}
+
+/** A server that was found on this machine, and what it says it runs. */
+export interface LocalServer {
+  /** The name of its vendor. What listens on the port may be something else. */
+  readonly name: string;
+  readonly label: string;
+  readonly baseUrl: string;
+  /** At least one. */
+  readonly models: readonly string[];
 }
 
 /** The flags every command takes. */
@@ -65,8 +113,17 @@ export interface App {
   paths(): Promise<Paths>;
   sessions(): Promise<SessionStore>;
   toolbox(): Promise<Toolbox>;
-  /** Throws a `UserError` when a named model cannot be used. Never offline unless nothing is configured, or asked for. */
-  chooseModel(wanted: { model?: string; offline?: boolean }): Promise<ModelChoice>;
+  usage(): Promise<UsageStore>;
+  media(): Promise<MediaStore>;
+  /**
+   * Throws a `UserError` when a named model cannot be used. Never offline unless nothing is configured, or
+   * asked for. With `server` the model is one of that server's, whatever is configured.
+   */
+  chooseModel(wanted: { model?: string; offline?: boolean; server?: LocalServer }): Promise<ModelChoice>;
+  /** Every provider, known or configured. Throws a `UserError` when the configuration is broken. */
+  providers(): Promise<readonly ProviderInfo[]>;
+  /** Looks for model servers on this machine, briefly. Sends nothing of the user's, and uses nothing it finds. */
+  localServers(signal: AbortSignal): Promise<readonly LocalServer[]>;
   /**
    * Makes the workspace and adds templates it lacks; changes no file that is there. With
    * `onlyWhenMissing` a workspace that exists is left as it is. Resolves to what was added.

@@ -1,7 +1,15 @@
 /** What happens while a turn runs, as one union. */
 
 import type { InboundId } from "./messages.ts";
-import type { AssistantMessage, ChatDelta, ModelError, ToolCall, ToolMessage, Usage } from "./model.ts";
+import type {
+  AssistantMessage,
+  ChatDelta,
+  ModelError,
+  ModelNotice,
+  ToolCall,
+  ToolMessage,
+  Usage,
+} from "./model.ts";
 import type { ToolResult } from "./tool.ts";
 
 /**
@@ -12,6 +20,7 @@ import type { ToolResult } from "./tool.ts";
 export type RunEvent =
   | { readonly type: "model.started"; readonly round: number }
   | { readonly type: "model.delta"; readonly delta: ChatDelta }
+  | { readonly type: "model.notice"; readonly notice: ModelNotice }
   | { readonly type: "model.ended"; readonly round: number; readonly usage: Usage | undefined }
   | {
       readonly type: "assistant.calls";

@@ -62,7 +62,7 @@ export interface FinalMessage extends OutboundBase {
 
 /** What may be shown while a turn runs, and may be lost. `content` of a `streamEnd` is empty. */
 export interface TransientMessage extends OutboundBase {
-  readonly kind: "progress" | "toolHint" | "delta";
+  readonly kind: "progress" | "toolHint" | "delta" | "reasoning";
 }
 
 /** The text streamed so far is complete; `resuming` says that tools run and more text will follow. */

@@ -1,12 +1,24 @@
 /** A language model, whatever protocol it speaks: one request, one reply, deltas on the way. */
 
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { InboundId, Origin } from "./messages.ts";
 
 /** A call as it goes over the wire. `arguments` is the text of a JSON object. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
+  /** What its vendor wants back with the call word for word, as a signature of the thought behind it. */
+  readonly extra?: JsonObject;
+}
+
+/** An image as vendors take it, checked by its magic bytes. */
+export interface Image {
+  readonly mime: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  /** Base64. */
+  readonly data: string;
+  /** What stands for it where it cannot be shown. */
+  readonly name: string;
 }
 
 /** What a model returned beside its text and must be given back word for word on the next request. */
@@ -23,11 +35,15 @@ export interface SystemMessage {
 export interface UserMessage {
   readonly role: "user";
   readonly content: string;
+  /** They come before the text. */
+  readonly images?: readonly Image[];
 }
 export interface AssistantMessage extends Reasoning {
   readonly role: "assistant";
   readonly content: string;
   readonly toolCalls?: readonly ToolCall[];
+  /** Who wrote it, as `ChatAnswer` says: what is opaque is given back to nobody else. */
+  readonly model?: string;
 }
 export interface ToolMessage {
   readonly role: "tool";
@@ -59,12 +75,17 @@ export interface ChatRequest {
   readonly reasoningEffort?: string;
 }
 
-/** Tokens, as the provider counted them. `cached` are those of `input` that were read from its cache. */
+/**
+ * Tokens, as the provider counted them. `input` is the whole prompt, and `cached` are those of it that were
+ * read from the provider's cache; `reasoning` are those of `output` that were thought and not said.
+ */
 export interface Usage {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
   readonly reasoning: number;
+  /** US dollars, where the provider says what the call cost. */
+  readonly cost?: number;
 }
 
 /** Classed by what can be done about it, once, where the failure is seen. */
@@ -92,6 +113,10 @@ export interface ChatAnswer extends Reasoning {
   readonly toolCalls: readonly ToolCall[];
   /** As the provider put it. For logs: decisions are made by what arrived. */
   readonly finishReason: string;
+  /** It ends where the limit of tokens was reached, and not where the model was done. */
+  readonly cutOff?: boolean;
+  /** `provider/name` of the model that gave it. */
+  readonly model?: string;
   readonly usage?: Usage;
 }
 
@@ -109,10 +134,38 @@ export interface ChatDelta {
   readonly text: string;
 }
 
+/** What a caller should hear while it waits for a reply, or beside it. */
+export interface ModelNotice {
+  /** `waiting` and `switched` are of passing interest; `quota` is for the user to act on. */
+  readonly kind: "waiting" | "switched" | "quota";
+  /** One sentence for a person. */
+  readonly text: string;
+}
+
+/** Tells how many tokens by our estimate a model will count as so many, from what it has counted before. */
+export interface TokenScale {
+  /** The estimated tokens that come to at most `tokens` in the model's own count, as far as is known. */
+  fit(tokens: number): number;
+  learn(estimated: number, counted: number): void;
+  /** A prompt of so many estimated tokens was refused as too long. */
+  refused(estimated: number): void;
+}
+
+/** On whose behalf a model is called. */
+export interface Caller {
+  readonly sessionKey: string;
+  readonly origin: Origin;
+  readonly turn: InboundId;
+}
+
 export interface ChatOptions {
   readonly signal: AbortSignal;
   /** Called in order with each piece of text as it arrives. Must not throw. */
   readonly onDelta: (delta: ChatDelta) => void;
+  /** Must not throw. */
+  readonly onNotice?: (notice: ModelNotice) => void;
+  /** For the record of what was used. */
+  readonly caller?: Caller;
 }
 
 /**

@@ -3,6 +3,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since some moment, whatever happens to the clock on the wall. */
+  elapsed(): number;
   /** Rejects with the signal's reason when aborted. Any length: long waits are cut into steps. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Calls `task` once after `ms`; the returned function calls it off. */
@@ -180,6 +182,8 @@ export interface Platform {
   readonly homeFolder: string | undefined;
   readonly timeZone: string;
   readonly clock: Clock;
+  /** At least 0 and below 1. */
+  readonly random: () => number;
   readonly ids: Ids;
   readonly files: FileSystem;
   readonly locks: Locks;

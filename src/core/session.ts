@@ -8,6 +8,8 @@ export interface StoredToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  /** `ToolCall.extra`. */
+  readonly extra_content?: JsonObject;
 }
 
 /**
@@ -26,6 +28,8 @@ export interface StoredMessage {
   readonly name?: string;
   readonly reasoning_content?: string;
   readonly thinking_blocks?: readonly JsonValue[];
+  /** `AssistantMessage.model`. */
+  readonly model?: string;
   readonly media?: readonly (string | Media)[];
   readonly turn?: InboundId;
   readonly inbound?: InboundId;
@@ -39,8 +43,9 @@ export interface Session {
   /** The newest part of the conversation, as stored and in order, up to the budget it was opened with. */
   readonly messages: readonly StoredMessage[];
   /**
-   * The newest part that fits `tokens`, repaired for a provider: it starts at a user line, and every
-   * call is followed by exactly one result. Its start moves rarely, so that prefixes stay cached.
+   * The newest part that fits `tokens` when results of tools are left out, repaired for a provider: it starts
+   * at a user line, and every call is followed by exactly one result. Its start moves rarely, so that
+   * prefixes stay cached.
    */
   window(tokens: number): readonly StoredMessage[];
   /** The calls after the last user line that have no result: what a turn that was cut off left behind. */
@@ -52,6 +57,8 @@ export interface Session {
    * failed: then nobody knows what of them is on disk, and the next `open` looks.
    */
   append(messages: readonly StoredMessage[], options: { sync: boolean }): Promise<void>;
+  /** Puts `metadata` in the place of what there was; on disk when it resolves. */
+  setMetadata(metadata: JsonObject): Promise<void>;
   /** Moves the file to the archive; the session goes on empty. Resolves to the archive's path, if there was a file. */
   archive(): Promise<string | undefined>;
   /** Releases the lock. */

@@ -1,5 +1,7 @@
 /** The fixed sentences that a user or a model can read, in one place. */
 
+import type { ModelError, ModelErrorKind } from "../core/model.ts";
+
 /** The result of a call that had started and whose end nobody saw. */
 export const INTERRUPTED = "Error: interrupted, outcome unknown. Check what was done before you repeat it.";
 
@@ -26,6 +28,64 @@ export function turnFailed(problem: string): string {
   return `I could not answer: ${problem}`;
 }
 
+/** What the user can do about a model that failed. */
+const ADVICE: Readonly<Record<ModelErrorKind, string>> = {
+  transient: "try again in a moment",
+  auth: "check its key (nanobot status shows where it comes from)",
+  quota: "add credit there, or choose another model",
+  contextOverflow: "send /new to begin afresh, or shorten the message",
+  badRequest: "check the model and its settings (nanobot status)",
+  contentFilter: "ask in another way",
+  aborted: "ask again",
+};
+
+/** One sentence: what happened, and what to do. */
+export function modelFailed({ kind, message, retryAfterMs = 0 }: ModelError): string {
+  const again = retryAfterMs >= 60_000 ? `try again in ${duration(retryAfterMs)}` : ADVICE[kind];
+  return turnFailed(`${message.replace(/[.\s]+$/, "")}; ${again}.`);
+}
+
+function duration(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return minutes === 1 ? "a minute" : `${minutes} minutes`;
+  return `${Math.ceil(minutes / 60)} hours`;
+}
+
+export function waitsFor(problem: string, ms: number): string {
+  return `${problem}; trying again in ${Math.ceil(ms / 1_000)} s`;
+}
+
+export function switchesTo(problem: string, model: string): string {
+  return `${problem}; ${model} goes on`;
+}
+
+/** To the user, once, about an empty account. `standIn` answers meanwhile. */
+export function outOfQuota(problem: string, standIn: string | undefined): string {
+  return standIn === undefined
+    ? `${problem}; ${ADVICE.quota}.`
+    : `${problem}; until you add credit there, ${standIn} answers.`;
+}
+
+/** After an answer that the limit of tokens or a broken connection cut off. `end` is the last of it. */
+export function goOnFrom(end: string): string {
+  return `Your reply was cut off. Continue exactly where it ended, without repeating anything and without a word about the break. It ended with: ${JSON.stringify(end)}`;
+}
+
+/** In the place of a tool's result that is too old to be sent in full. */
+export function leftOutResult(tool: string, characters: number): string {
+  return `[This result of ${tool} (${characters} characters) was left out to save room. Call the tool again only if you need it and that changes nothing.]`;
+}
+
+/** In the middle of a tool's result that is too long to be sent in full. */
+export function leftOutCharacters(characters: number): string {
+  return `\n[… ${characters} characters left out to save room …]\n`;
+}
+
+export function leftOutSteps(steps: number): string {
+  const what = steps === 1 ? "The first step" : `The first ${steps} steps`;
+  return `[Left out here to save room: ${what.toLowerCase()} of the work on this message. It was done.]`;
+}
+
 /** The result of a call that was announced and did not begin before its turn was stopped. */
 export const NOT_RUN = "not run, because the turn was stopped";
 
@@ -49,3 +109,22 @@ export function takesNoArguments(name: string): string {
 }
 
 export const WAITING_FOR_SESSION = "waiting for another nanobot that is using this session";
+
+/** In the place of an image, for a model that takes none. */
+export function imageNotShown(name: string): string {
+  return `[The image ${name} was not shown to you, because you take no images.]`;
+}
+
+export function modelInUse({ name, why }: { name: string; why: string }, presets: readonly string[]): string {
+  const choices = presets.length === 0 ? "" : `\nPresets: ${presets.join(", ")}`;
+  return `This session uses ${name} (${why}).${choices}\nChoose with /model NAME; /model default takes the configured one again.`;
+}
+
+export function modelChosen(name: string, why: string): string {
+  return `This session uses ${name} from now on (${why}).`;
+}
+
+export function modelNotChosen(name: string, reason: string, presets: readonly string[]): string {
+  const known = presets.length === 0 ? "" : ` Presets: ${presets.join(", ")}.`;
+  return `"${name}" cannot be used: ${reason}.${known}`;
+}

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import { isObject } from "./is-object.ts";
+import { isDeeperThan, parseLenientJson } from "./lenient-json.ts";
 import { oneLine, wellFormed } from "./text.ts";
 
 export type ParsedArguments =
@@ -17,25 +18,53 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
 
+function looksLikeJson(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && /^\s*[{[]/.test(value);
+}
+
+interface Decoded {
+  readonly value: JsonValue;
+  /** Its JSON, where that came from the model. */
+  readonly json: string | undefined;
+}
+
+function decode(text: string): Decoded | { readonly problem: string } {
+  const parsed = parseLenientJson(text);
+  if (parsed.ok) return { value: parsed.value, json: parsed.isExact ? text : undefined };
+  const cutOff = parsed.seemsCutOff ? " and seem cut off" : "";
+  return { problem: `the arguments are not valid JSON${cutOff}: ${oneLine(text, 200)}` };
+}
+
+/** Takes the object out of a list of one, out of a string, or out of both. Each is undone once. */
+function unwrap(text: string): Decoded | { readonly problem: string } {
+  let decoded = decode(text);
+  let [isListed, isEncoded] = [false, false];
+  while (!("problem" in decoded)) {
+    const { value } = decoded;
+    const [item, ...others] = Array.isArray(value) && !isListed ? (value as readonly JsonValue[]) : [];
+    if (others.length === 0 && (isObject(item) || looksLikeJson(item))) {
+      decoded = { value: item as JsonValue, json: undefined };
+      isListed = true;
+    } else if (!isEncoded && looksLikeJson(value)) {
+      decoded = decode(value);
+      isEncoded = true;
+    } else break;
+  }
+  return decoded;
+}
+
 /**
- * Decodes `text` to an object. Nothing at all means no arguments, and a JSON string that holds a JSON
- * object is decoded once more, because some models encode twice. `text` of the result decodes to the
- * object in one step and is what belongs in the history.
+ * Decodes `text` to an object. Nothing at all means no arguments. A list of one object counts as that
+ * object, JSON in a string is decoded once more, and JSON that is broken but whole is mended, because
+ * models do all of that. `text` of the result decodes to the object in one step and is what belongs in the
+ * history.
  */
 export function parseToolArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {}, text: "{}" };
   if (text.length > LONGEST) return { ok: false, problem: "the arguments are longer than 4 MiB" };
-  let value: JsonValue;
-  let json = text;
-  try {
-    value = JSON.parse(json);
-    if (typeof value === "string" && value.trimStart().startsWith("{")) {
-      json = value;
-      value = JSON.parse(json);
-    }
-  } catch {
-    return { ok: false, problem: `the arguments are not valid JSON: ${oneLine(text, 200)}` };
-  }
+  const decoded = unwrap(text);
+  if ("problem" in decoded) return { ok: false, problem: decoded.problem };
+  const { value, json } = decoded;
   if (value === null) return { ok: true, value: {}, text: "{}" };
   if (!isObject(value)) {
     return {
@@ -47,14 +76,12 @@ export function parseToolArguments(text: string): ParsedArguments {
   if (isDeeperThan(DEEPEST, value)) {
     return { ok: false, problem: `the arguments are nested deeper than ${DEEPEST} levels` };
   }
-  return hasLoneSurrogate(value)
-    ? parseToolArguments(JSON.stringify(wellFormedDeep(value)))
-    : { ok: true, value, text: json };
-}
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item));
+  const clean = hasLoneSurrogate(value) ? (wellFormedDeep(value) as JsonObject) : value;
+  return {
+    ok: true,
+    value: clean,
+    text: clean === value && json !== undefined ? json : JSON.stringify(clean),
+  };
 }
 
 // A lone surrogate can stand in JSON as an escape, where isWellFormed() on the text does not see it.
@@ -108,9 +135,25 @@ function castString(text: string, types: readonly string[]): JsonValue {
  * Casts `value` as far as `schema` (a JSON Schema) asks and no further: `"5"` to 5 and `"true"` to true
  * where a number or a boolean is expected, 5 to `"5"` where a string is, JSON text to a list or an
  * object. A null that the schema does not allow counts as absent. What fits nothing is left for the
- * validation to refuse.
+ * validation to refuse. Arguments that were put into an envelope of that name are taken out of it.
  */
 export function castToSchema(value: JsonValue, schema: JsonObject): JsonValue {
+  return castValue(withoutEnvelope(value, schema), schema);
+}
+
+/** What is inside `{"arguments": …}`, where that is all there is and the schema knows nothing of it. */
+function withoutEnvelope(value: JsonValue, schema: JsonObject): JsonValue {
+  const { properties } = schema;
+  if (!isObject(value) || !isObject(properties) || Object.hasOwn(properties, "arguments")) return value;
+  const [key, ...others] = Object.keys(value);
+  if (key !== "arguments" || others.length > 0) return value;
+  const inside = value["arguments"];
+  if (typeof inside !== "string") return isObject(inside) ? (inside as JsonObject) : value;
+  const parsed = parseToolArguments(inside);
+  return parsed.ok ? parsed.value : value;
+}
+
+function castValue(value: JsonValue, schema: JsonObject): JsonValue {
   const types = typesOf(schema);
   const cast = typeof value === "string" && !types.includes("string") ? castString(value, types) : value;
   if (
@@ -122,16 +165,14 @@ export function castToSchema(value: JsonValue, schema: JsonObject): JsonValue {
   }
   if (Array.isArray(cast) && isObject(schema["items"])) {
     const { items } = schema;
-    return cast.map((item) => castToSchema(item, items as JsonObject));
+    return cast.map((item) => castValue(item, items as JsonObject));
   }
   if (isObject(cast) && isObject(schema["properties"])) {
     const properties = schema["properties"];
     const entries = Object.entries(cast).flatMap(([key, item]): [string, JsonValue][] => {
       const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
       if (!isObject(property)) return [[key, item]];
-      return item === null && !typesOf(property).includes("null")
-        ? []
-        : [[key, castToSchema(item, property)]];
+      return item === null && !typesOf(property).includes("null") ? [] : [[key, castValue(item, property)]];
     });
     return Object.fromEntries(entries);
   }

@@ -2,9 +2,19 @@
 
 import type { ChatMessage, ToolCall } from "../core/model.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
+import { breadcrumb } from "./breadcrumb.ts";
 
-function toStoredCall({ id, name, arguments: text }: ToolCall): StoredToolCall {
-  return { id, type: "function", function: { name, arguments: text } };
+function toStoredCall({ id, name, arguments: text, extra }: ToolCall): StoredToolCall {
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: text },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
+}
+
+function toCall({ id, function: called, extra_content: extra }: StoredToolCall): ToolCall {
+  return { id, ...called, ...(extra === undefined ? {} : { extra }) };
 }
 
 /** A message as a line; `extra` adds the turn, the time and the like. System messages have no line. */
@@ -22,6 +32,7 @@ export function toStored(
         ...(message.toolCalls?.length ? { tool_calls: message.toolCalls.map(toStoredCall) } : {}),
         ...(message.reasoningContent === undefined ? {} : { reasoning_content: message.reasoningContent }),
         ...(message.thinkingBlocks === undefined ? {} : { thinking_blocks: message.thinkingBlocks }),
+        ...(message.model === undefined ? {} : { model: message.model }),
         ...extra,
       };
     case "tool":
@@ -38,7 +49,7 @@ export function toStored(
 // Lines never change, and each is sent again with every turn that follows.
 const converted = new WeakMap<StoredMessage, ChatMessage>();
 
-/** A line as the model sees it: the runtime context stands in front of the user's text. */
+/** A line as the model sees it: the runtime context and the names of files stand in front of the user's text. */
 export function toChat(line: StoredMessage): ChatMessage {
   const known = converted.get(line);
   if (known !== undefined) return known;
@@ -47,25 +58,23 @@ export function toChat(line: StoredMessage): ChatMessage {
   return message;
 }
 
+function userText({ runtime = "", media = [], content }: StoredMessage): string {
+  if (media.length === 0) return runtime ? `${runtime}\n\n${content}` : content;
+  return [runtime, media.map(breadcrumb).join("\n"), content].filter((part) => part !== "").join("\n\n");
+}
+
 function convert(line: StoredMessage): ChatMessage {
   switch (line.role) {
     case "user":
-      return { role: "user", content: line.runtime ? `${line.runtime}\n\n${line.content}` : line.content };
+      return { role: "user", content: userText(line) };
     case "assistant":
       return {
         role: "assistant",
         content: line.content,
-        ...(line.tool_calls?.length
-          ? {
-              toolCalls: line.tool_calls.map((call) => ({
-                id: call.id,
-                name: call.function.name,
-                arguments: call.function.arguments,
-              })),
-            }
-          : {}),
+        ...(line.tool_calls?.length ? { toolCalls: line.tool_calls.map(toCall) } : {}),
         ...(line.reasoning_content === undefined ? {} : { reasoningContent: line.reasoning_content }),
         ...(line.thinking_blocks === undefined ? {} : { thinkingBlocks: line.thinking_blocks }),
+        ...(line.model === undefined ? {} : { model: line.model }),
       };
     case "tool":
       return {

@@ -7,6 +7,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
 
   async sleep(ms, signal) {
     const end = performance.now() + ms;

@@ -16,6 +16,7 @@ import { createTerminal } from "./terminal.ts";
 export async function createPlatform(): Promise<Platform> {
   const { runtime } = "Bun" in globalThis ? await import("./bun.ts") : await import("./deno.ts");
   const homeFolder = await findHome(process.env["HOME"]);
+  keepLoopbackDirect(process.env);
   return {
     runtime: runtime.name,
     os: process.platform,
@@ -30,6 +31,7 @@ export async function createPlatform(): Promise<Platform> {
       return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
     },
     clock: systemClock,
+    random: Math.random,
     ids: createIds({ now: systemClock.now, random: Math.random }),
     files: createFileSystem(),
     locks: createLocks({ os: process.platform, folder: join(homeFolder ?? "/tmp", ".nanobot", "locks") }),
@@ -38,6 +40,15 @@ export async function createPlatform(): Promise<Platform> {
     assets: createAssets(runtime.assetsRoot),
     fetch: globalThis.fetch,
   };
+}
+
+/** What is on this machine is reached without a proxy: the runtime's `fetch` would send even that through one. */
+function keepLoopbackDirect(env: Record<string, string | undefined>): void {
+  const isSet = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name) && env[name]);
+  if (!isSet) return;
+  for (const name of ["NO_PROXY", "no_proxy"]) {
+    env[name] = [env[name] ?? "", "localhost", "127.0.0.1", "::1"].filter(Boolean).join(",");
+  }
 }
 
 /** Asked for late, since a program can run in a folder that was removed as long as it needs no folder. */

@@ -1,10 +1,14 @@
 /** The protocols by name, each loaded when it is first used. A new one is one file and one line. */
 
 import type { Model } from "../core/model.ts";
-import type { ChatCompletionsOptions } from "./chat-completions.ts";
+import type { EndpointOptions } from "./wire/endpoint.ts";
 
 export const protocols = {
-  chatCompletions: async (options: ChatCompletionsOptions): Promise<Model> =>
-    (await import("./chat-completions.ts")).createChatCompletions(options),
-  offline: async (): Promise<Model> => (await import("./offline.ts")).createOfflineModel(),
+  chatCompletions: async (options: EndpointOptions): Promise<Model> =>
+    (await import("./chat-completions/chat-completions.ts")).createChatCompletions(options),
+  responses: async (options: EndpointOptions): Promise<Model> =>
+    (await import("./responses/responses.ts")).createResponses(options),
+  anthropic: async (options: EndpointOptions): Promise<Model> =>
+    (await import("./anthropic/anthropic.ts")).createAnthropic(options),
+  offline: async (): Promise<Model> => (await import("./offline/offline.ts")).createOfflineModel(),
 };

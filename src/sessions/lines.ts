@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../core/json.ts";
+import type { Media } from "../core/messages.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { isObject } from "../lib/is-object.ts";
 
@@ -27,6 +28,11 @@ export type SessionLine =
    */
   | { readonly kind: "ignored"; readonly counts: boolean }
   | { readonly kind: "damaged" };
+
+/** Of one line: more files than this never came with one message. */
+const MOST_MEDIA = 32;
+const LONGEST_PATH = 4_096;
+const LONGEST_NAME = 255;
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -56,7 +62,31 @@ function toolCall(value: unknown): StoredToolCall[] {
   if (id === undefined || name === undefined) return [];
   const given = value["function"]["arguments"];
   const json = typeof given === "string" ? given.toWellFormed() : JSON.stringify(given ?? {}).toWellFormed();
-  return [{ id, type: "function", function: { name, arguments: json } }];
+  const extra = value["extra_content"];
+  return [
+    {
+      id,
+      type: "function",
+      function: { name, arguments: json },
+      ...(isObject(extra) ? { extra_content: extra as JsonObject } : {}),
+    },
+  ];
+}
+
+function mediaEntry(value: unknown): (string | Media)[] {
+  const path = text(isObject(value) ? value["path"] : value);
+  if (path === undefined || path === "" || path.length > LONGEST_PATH) return [];
+  if (!isObject(value)) return [path];
+  const mime = text(value["mime"]);
+  const name = text(value["name"]);
+  if (mime === undefined || mime.length > LONGEST_NAME) return [];
+  return [{ path, mime, ...(name === undefined || name.length > LONGEST_NAME ? {} : { name }) }];
+}
+
+function mediaList(value: unknown): readonly (string | Media)[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const media = value.slice(0, MOST_MEDIA).flatMap(mediaEntry);
+  return media.length === 0 ? undefined : media;
 }
 
 function parseMessage(value: Fields): SessionLine {
@@ -72,7 +102,8 @@ function parseMessage(value: Fields): SessionLine {
     name: text(value["name"]),
     reasoning_content: text(value["reasoning_content"]),
     thinking_blocks: Array.isArray(value["thinking_blocks"]) ? value["thinking_blocks"] : undefined,
-    media: Array.isArray(value["media"]) ? value["media"] : undefined,
+    model: text(value["model"]),
+    media: mediaList(value["media"]),
     turn: text(value["turn"]),
     inbound: text(value["inbound"]),
     runtime: text(value["runtime"]),

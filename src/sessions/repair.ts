@@ -17,7 +17,8 @@ function exchangeOf(assistant: StoredMessage | undefined): Exchange {
 }
 
 function hasContent(line: StoredMessage): boolean {
-  return /\S/.test(line.content) || Boolean(line.runtime);
+  if (/\S/.test(line.content) || line.runtime) return true;
+  return line.role === "user" && Boolean(line.media?.length);
 }
 
 /** Gives ids out once each. */
@@ -49,14 +50,14 @@ function repairAssistant(assistant: StoredMessage, results: Exchange["results"],
     const id = ids.unique(call.id);
     const name = acceptableName(call.function.name);
     const text = acceptableArguments(call.function.arguments);
-    calls.push({ id, type: "function", function: { name, arguments: text } });
+    calls.push({ ...call, id, function: { name, arguments: text } });
     const result = results.get(call.id);
     answers.push({
       ...result,
       role: "tool",
       tool_call_id: id,
       name,
-      content: result?.content || INTERRUPTED,
+      content: result?.content ?? INTERRUPTED,
     });
   }
   if (calls.length > 0) return [{ ...assistant, tool_calls: calls }, ...answers];

@@ -137,6 +137,16 @@ export function createSession({
       });
     },
 
+    async setMetadata(metadata) {
+      if (isClosed) throw new Error(`Session "${key}" is closed`);
+      state.metadata = { ...state.metadata, metadata };
+      state.isMetadataDue = true;
+      await recovering(async () => {
+        await write([]);
+        await file?.sync();
+      });
+    },
+
     async archive() {
       await closeFile();
       const { path } = state;

@@ -3,18 +3,22 @@
 import { Buffer } from "node:buffer";
 import type { FileSystem, Log } from "../core/platform.ts";
 import type { StoredMessage } from "../core/session.ts";
-import { estimateTokens } from "../lib/estimate.ts";
+import { isImage } from "../lib/breadcrumb.ts";
+import { IMAGE_TOKENS, messageTokens } from "../lib/request-tokens.ts";
+import { toChat } from "../lib/transcript.ts";
 import { parseSessionLine, type SessionLine, type SessionMetadata } from "./lines.ts";
 import { linesFromEnd, linesFromStart } from "./tail.ts";
 
-/** Per message, for its role and separators. */
-const MESSAGE_TOKENS = 4;
+/** What stands in the place of a result that is left out takes no more. */
+const LEFT_OUT_TOKENS = 60;
 
 export interface Entry {
   readonly message: StoredMessage;
   /** Bytes from the beginning of the file to this line. */
   readonly at: number;
   readonly tokens: number;
+  /** What of these must be sent: of a tool's result no more than a word that it was left out. */
+  readonly leastTokens: number;
 }
 
 export interface SessionState {
@@ -33,17 +37,23 @@ export interface SessionState {
   entries: Entry[];
   /** Of all `entries` together. */
   tokens: number;
+  leastTokens: number;
   /** Inbound ids of the user lines among `entries`. */
   inbound: Set<string>;
   /** `entries` begins at the first unconsolidated message. */
   complete: boolean;
 }
 
-function messageTokens(message: StoredMessage): number {
-  const calls =
-    message.tool_calls?.map((call) => call.function.name + call.function.arguments).join("") ?? "";
-  const text = [message.runtime ?? "", message.content, message.reasoning_content ?? "", calls];
-  return MESSAGE_TOKENS + text.reduce((sum, part) => sum + (part === "" ? 0 : estimateTokens(part)), 0);
+/** Of what will be sent: images are only named in it so far, and come along later. */
+function lineTokens(line: StoredMessage): number {
+  const images = line.role === "user" ? (line.media ?? []).filter(isImage).length : 0;
+  return messageTokens(toChat(line)) + images * IMAGE_TOKENS;
+}
+
+function entryOf(message: StoredMessage, at: number): Entry {
+  const tokens = lineTokens(message);
+  const leastTokens = message.role === "tool" ? Math.min(tokens, LEFT_OUT_TOKENS) : tokens;
+  return { message, at, tokens, leastTokens };
 }
 
 export function emptyState(path: string, key: string): SessionState {
@@ -64,6 +74,7 @@ export function emptyState(path: string, key: string): SessionState {
     isMetadataDue: false,
     entries: [],
     tokens: 0,
+    leastTokens: 0,
     inbound: new Set(),
     complete: true,
   };
@@ -72,13 +83,15 @@ export function emptyState(path: string, key: string): SessionState {
 function setEntries(state: SessionState, entries: Entry[]): void {
   state.entries = entries;
   state.tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
+  state.leastTokens = entries.reduce((sum, entry) => sum + entry.leastTokens, 0);
   state.inbound = new Set(entries.flatMap(({ message }) => message.inbound ?? []));
 }
 
 function addEntry(state: SessionState, message: StoredMessage, at: number): void {
-  const tokens = messageTokens(message);
-  state.entries.push({ message, at, tokens });
-  state.tokens += tokens;
+  const entry = entryOf(message, at);
+  state.entries.push(entry);
+  state.tokens += entry.tokens;
+  state.leastTokens += entry.leastTokens;
   if (message.inbound !== undefined) state.inbound.add(message.inbound);
 }
 
@@ -142,7 +155,7 @@ export async function loadState(path: string, key: string, options: LoadOptions)
       state.metadataAt = at;
     }
     if (line.kind === "message") {
-      const entry = { message: line.message, at, tokens: messageTokens(line.message) };
+      const entry = entryOf(line.message, at);
       newestFirst.push(entry);
       found += entry.tokens;
       if (found > tokens && line.message.role === "user" && metadata !== undefined) break;

@@ -33,7 +33,8 @@ function starts(entries: readonly Entry[], stride: number, complete: boolean): n
 }
 
 /**
- * The newest part of at most `tokens`, repaired. The last turn is always in it, whatever its size. A token
+ * The newest part of at most `tokens`, repaired, given that results of tools may be left out of it: whoever
+ * sends it does that before it gives up a turn. The last turn is always in it, whatever its size. A token
  * is about 4 bytes, so a stride of as many bytes as there are tokens is a quarter of the budget.
  */
 export function windowOf(state: SessionState, tokens: number): readonly StoredMessage[] {
@@ -41,8 +42,8 @@ export function windowOf(state: SessionState, tokens: number): readonly StoredMe
   let before = 0;
   let counted = 0;
   const fitting = starts(entries, Math.max(1, tokens), state.complete).find((index) => {
-    for (; counted < index; counted++) before += entries[counted]?.tokens ?? 0;
-    return state.tokens - before <= tokens;
+    for (; counted < index; counted++) before += entries[counted]?.leastTokens ?? 0;
+    return state.leastTokens - before <= tokens;
   });
   const start =
     fitting ??

@@ -5,8 +5,11 @@ import type { TurnEnded } from "../../src/core/events.ts";
 import type { InboundMessage } from "../../src/core/messages.ts";
 import type { Session, SessionStore } from "../../src/core/session.ts";
 import { defineTool, type toolOk } from "../../src/core/tool.ts";
+import { createTokenScale } from "../../src/lib/token-scale.ts";
+import { createResilient } from "../../src/providers/resilient/resilient.ts";
 import { inboundMessage } from "../fakes/messages.ts";
-import { textReply } from "../fakes/model.ts";
+import { createFakeModel, type Scripted, textReply } from "../fakes/model.ts";
+import { tempFolder } from "../fakes/temp.ts";
 import { createFixture } from "./fixture.ts";
 
 const never = new AbortController().signal;
@@ -218,5 +221,142 @@ describe("createDispatch()", () => {
     expect(agent.finals()).toEqual([]);
     expect(agent.ended.map(({ status }) => status)).toEqual(["stopped"]);
     expect((await agent.stored()).map(({ role }) => role)).toEqual(["user"]);
+  });
+
+  test("/stop ends at once what waits for a model that is busy", async () => {
+    const busy = { error: { kind: "transient", message: "busy", retryAfterMs: 20_000 } } as const;
+    const agent = start({
+      script: [busy, "never asked"],
+      wrap: (model, clock) =>
+        createResilient({
+          candidates: [{ provider: "p", name: "m", open: async () => model, scale: createTokenScale() }],
+          retryMode: "standard",
+          deadlineMs: 900_000,
+          clock,
+          random: () => 0.5,
+          onCall: () => {},
+        }),
+    });
+    await agent.send({ id: "1" });
+    await agent.until((shown) => shown.some(({ kind }) => kind === "progress"));
+    await agent.send({ id: "2", content: "/stop" });
+    await agent.finalsAre(1);
+    expect(agent.finals()).toMatchObject([{ content: "Stopped 1 task.", answers: ["2", "1"] }]);
+    expect(agent.clock.elapsed()).toBe(0);
+    await agent.stop();
+  });
+
+  describe("/model", () => {
+    const big = () => createFakeModel(...Array<string>(9).fill("from big"));
+    const say = async (agent: ReturnType<typeof start>, ...contents: string[]) => {
+      const before = agent.finals().length;
+      for (const [index, content] of contents.entries()) {
+        await agent.send({ id: `${before + index}`, content });
+        await agent.finalsAre(before + index + 1);
+      }
+      return agent
+        .finals()
+        .slice(before)
+        .map(({ content }) => content);
+    };
+
+    test("says which model answers and which could, and changes nothing", async () => {
+      const agent = start({ others: { big: big() } });
+      const [reply] = await say(agent, "/model");
+      expect(reply).toStartWith("This session uses test-model (the test says so).\nPresets: big\n");
+      expect(agent.model.requests).toHaveLength(0);
+      await agent.stop();
+    });
+
+    test("with a name lets another model answer from then on, in that session only", async () => {
+      const agent = start({ script: ["one", "other session"], others: { big: big() } });
+      const replies = await say(agent, "hi", "/model big", "hi", "/model", "/status");
+      expect(replies.slice(0, 4)).toEqual([
+        "one",
+        "This session uses big from now on (it was chosen).",
+        "from big",
+        expect.stringMatching(/^This session uses big /),
+      ]);
+      expect(replies[4]).toContain("Model: big (it was chosen)");
+      await agent.send({ id: "b", content: "hi", ...chat("b") });
+      await agent.finalsAre(6);
+      expect(agent.finals()[5]?.content).toBe("other session");
+      await agent.stop();
+    });
+
+    test("default takes the configured model again", async () => {
+      const agent = start({ script: ["one"], others: { big: big() } });
+      const replies = await say(agent, "/model big", "/model default", "hi");
+      expect(replies.slice(1)).toEqual([
+        "This session uses test-model from now on (the test says so).",
+        "one",
+      ]);
+      await agent.stop();
+    });
+
+    test("with an unknown name says why and what there is, and changes nothing", async () => {
+      const agent = start({ script: ["one"], others: { big: big() } });
+      const [refusal, answer] = await say(agent, "/model nope", "hi");
+      expect(refusal).toBe('"nope" cannot be used: There is no model "nope". Presets: big.');
+      expect(agent.finals()[0]?.outcome).toBe("error");
+      expect(answer).toBe("one");
+      await agent.stop();
+    });
+
+    test("holds over /new", async () => {
+      const agent = start({ others: { big: big() } });
+      const replies = await say(agent, "/model big", "hi", "/new", "hi", "/model");
+      expect(replies.slice(3)).toEqual(["from big", expect.stringMatching(/^This session uses big /)]);
+      await agent.stop();
+    });
+
+    test("holds for the next process, which knows it before anybody has asked a model", async () => {
+      const workspace = tempFolder();
+      const first = start({ workspace, others: { big: big() } });
+      await say(first, "/model big", "hi");
+      await first.stop();
+      const second = start({ workspace, others: { big: big() } });
+      const replies = await say(second, "/status", "/model", "hi");
+      expect(replies).toEqual([
+        expect.stringContaining("Model: big (it was chosen)"),
+        expect.stringMatching(/^This session uses big /),
+        "from big",
+      ]);
+      await second.stop();
+    });
+
+    test("lets the configured model answer when the chosen one has gone, and says so in the log", async () => {
+      const workspace = tempFolder();
+      const first = start({ workspace, others: { big: big() } });
+      await say(first, "/model big");
+      await first.stop();
+      const second = start({ workspace, script: ["one"] });
+      expect(await say(second, "hi")).toEqual(["one"]);
+      expect(second.log.lines.join()).toContain("The model chosen with /model cannot be used");
+      await second.stop();
+    });
+
+    test("waits for the turn that runs, which ends with the model it began with", async () => {
+      let release = () => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const slow: Scripted = async (_, { onDelta }) => {
+        onDelta({ kind: "text", text: "slow" });
+        await held;
+        return textReply("slow");
+      };
+      const agent = start({ script: [slow], others: { big: big() } });
+      await agent.send({ id: "1" });
+      await agent.until((shown) => shown.length > 0);
+      await agent.send({ id: "2", content: "/model big" });
+      await agent.send({ id: "3", content: "hi" });
+      release();
+      await agent.finalsAre(3);
+      expect(agent.finals().map(({ content }) => content)).toEqual([
+        "slow",
+        "This session uses big from now on (it was chosen).",
+        "from big",
+      ]);
+      await agent.stop();
+    });
   });
 });

@@ -2,18 +2,24 @@
 
 import { join } from "node:path";
 import type { AgentDeps } from "../../src/agent/deps.ts";
+import { createImageLoader } from "../../src/agent/images.ts";
 import { createRuntimeContext } from "../../src/agent/prompt.ts";
+import { createSessionModels } from "../../src/agent/session-models.ts";
 import { createToolbox } from "../../src/agent/toolbox.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
+import type { ModelChoice } from "../../src/core/app.ts";
+import { UserError } from "../../src/core/errors.ts";
 import type { FinalMessage, OutboundMessage } from "../../src/core/messages.ts";
+import type { Model } from "../../src/core/model.ts";
 import type { StoredMessage } from "../../src/core/session.ts";
 import type { AnyTool, ToolPorts } from "../../src/core/tool.ts";
 import { never } from "../../src/lib/abort.ts";
+import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 import { createIds } from "../../src/platform/ids.ts";
 import { createLocks } from "../../src/platform/locks.ts";
 import { createSessionStore } from "../../src/sessions/store.ts";
-import { createFakeClock } from "../fakes/clock.ts";
+import { createFakeClock, type FakeClock } from "../fakes/clock.ts";
 import { createFakeLog } from "../fakes/log.ts";
 import { createFakeModel, type Scripted } from "../fakes/model.ts";
 import { tempFolder } from "../fakes/temp.ts";
@@ -23,6 +29,11 @@ interface FixtureOptions {
   readonly tools?: readonly AnyTool[];
   readonly workspace?: string;
   readonly contextWindowTokens?: number;
+  readonly showReasoning?: boolean;
+  /** Puts something between the agent and the scripted model. */
+  readonly wrap?: (model: Model, clock: FakeClock) => Model;
+  /** Models that can be chosen, by name. */
+  readonly others?: Readonly<Record<string, Model>>;
 }
 
 export function createFixture({
@@ -30,6 +41,9 @@ export function createFixture({
   tools = [],
   workspace = tempFolder(),
   contextWindowTokens = 100_000,
+  showReasoning = false,
+  wrap = (model) => model,
+  others = {},
 }: FixtureOptions = {}) {
   const clock = createFakeClock(Date.parse("2026-11-30T09:00:00Z"));
   const log = createFakeLog();
@@ -44,6 +58,24 @@ export function createFixture({
     legacy: { homeSessions: join(workspace, "none") },
     tokens: contextWindowTokens,
   });
+  const choice: ModelChoice = {
+    model: wrap(model, clock),
+    name: "test-model",
+    why: "the test says so",
+    offline: false,
+    fallbacks: [],
+    contextWindowTokens,
+    promptTokens: contextWindowTokens - 1_000,
+    scale: createTokenScale(),
+    maxTokens: 1_000,
+    temperature: 0.1,
+    reasoningEffort: undefined,
+  };
+  const find = async (name: string): Promise<ModelChoice> => {
+    const other = others[name];
+    if (other === undefined) throw new UserError(`There is no model "${name}"`);
+    return { ...choice, model: other, name, why: "it was chosen" };
+  };
   const deps: AgentDeps = {
     version: "1.2.3",
     bus,
@@ -57,23 +89,16 @@ export function createFixture({
       spill: async () => "spilled.txt",
       log,
     }),
-    model: {
-      model,
-      name: "test-model",
-      why: "the test says so",
-      offline: false,
-      contextWindowTokens,
-      maxTokens: 1_000,
-      temperature: 0.1,
-      reasoningEffort: undefined,
-    },
+    models: createSessionModels({ standard: choice, presets: Object.keys(others), find, log }),
     systemPrompt: async () => "You are a test.",
+    images: createImageLoader({ files: createFileSystem(), log, workspace }),
     runtimeContext: createRuntimeContext("UTC"),
     clock,
     ids: createIds({ now: clock.now, random: () => 0.5 }),
     log,
     maxToolIterations: 10,
     toolHintMaxLength: 40,
+    showReasoning,
   };
 
   const shown: OutboundMessage[] = [];

@@ -7,6 +7,7 @@ import type { RunEvent } from "../../src/core/events.ts";
 import type { InboundId } from "../../src/core/messages.ts";
 import type { ChatMessage } from "../../src/core/model.ts";
 import { type AnyTool, defineTool, type ToolPorts, toolError, toolOk } from "../../src/core/tool.ts";
+import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { createFakeLog } from "../fakes/log.ts";
 import { createFakeModel, type FakeModel, type Scripted } from "../fakes/model.ts";
 
@@ -32,6 +33,7 @@ interface RunOptions {
   readonly tools?: readonly AnyTool[];
   readonly signal?: AbortSignal;
   readonly maxRounds?: number;
+  readonly promptTokens?: number;
   readonly emit?: (event: RunEvent) => void | Promise<void>;
 }
 
@@ -56,9 +58,11 @@ async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }:
       messages,
       request: { model: "m", maxTokens: 100 },
       maxRounds: options.maxRounds ?? 10,
+      promptTokens: options.promptTokens ?? 100_000,
     },
     {
       model,
+      scale: createTokenScale(),
       tools: toolbox,
       run: {
         sessionKey: "cli:direct",
@@ -73,6 +77,8 @@ async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }:
   );
   return { result, events, types: events.map(({ type }) => type).filter((type) => type !== "model.delta") };
 }
+
+const tooLong = { error: { kind: "contextOverflow", message: "too long" } } as const;
 
 const call = (text: string, more: object = {}): Scripted => ({
   calls: [{ name: "echo", arguments: { text, ...more } }],
@@ -185,7 +191,7 @@ describe("runLoop()", () => {
 
   test("keeps the history valid when arguments are a list, a double-encoded string or broken", async () => {
     const deep = `{"text":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
-    for (const args of ['[{"text":"x"}]', '"text"', "{broken", "12", "null", deep]) {
+    for (const args of ['[{"text":"x"},{}]', '"text"', "{broken", "12", "null", deep]) {
       const model = createFakeModel({ calls: [{ name: "echo", arguments: args }] }, "done");
       const done = await run(model);
       expect(content(done)).toBe("done");
@@ -193,12 +199,14 @@ describe("runLoop()", () => {
       expect(sent?.role === "assistant" && sent.toolCalls?.[0]?.arguments).toBe("{}");
       expect(result?.content).toStartWith("Error: ");
     }
-    const model = createFakeModel(
-      { calls: [{ name: "echo", arguments: JSON.stringify(JSON.stringify({ text: "twice" })) }] },
-      "done",
-    );
-    await run(model);
-    expect(model.requests[1]?.messages.at(-1)?.content).toBe("twice");
+    for (const args of [JSON.stringify(JSON.stringify({ text: "found" })), '[{"text":"found"}]']) {
+      const model = createFakeModel({ calls: [{ name: "echo", arguments: args }] }, "done");
+      await run(model);
+      expect(model.requests[1]?.messages.slice(-2)).toMatchObject([
+        { toolCalls: [{ arguments: '{"text":"found"}' }] },
+        { content: "found" },
+      ]);
+    }
   });
 
   test("keeps the history valid when a tool's name is none", async () => {
@@ -294,5 +302,86 @@ describe("runLoop()", () => {
     const running = run(createFakeModel({ hang: true }), { signal: abort.signal });
     abort.abort(new Stopped("shutdown"));
     expect((await running).result.status).toBe("aborted");
+  });
+
+  test("says on whose behalf it asks, and passes on what the model has to tell, in order", async () => {
+    const telling: Scripted = async (_, { onDelta, onNotice, caller }) => {
+      onNotice?.({ kind: "waiting", text: "busy" });
+      onDelta({ kind: "text", text: "hi" });
+      onNotice?.({ kind: "quota", text: JSON.stringify(caller) });
+      return { ok: true, content: "hi", toolCalls: [], finishReason: "stop", model: "p/m" };
+    };
+    const { events, result } = await run(createFakeModel(telling));
+    expect(events).toMatchObject([
+      { type: "model.started" },
+      { type: "model.notice", notice: { kind: "waiting", text: "busy" } },
+      {
+        type: "model.notice",
+        notice: { text: '{"sessionKey":"cli:direct","origin":"chat","turn":"cli:1"}' },
+      },
+      { type: "model.delta", delta: { text: "hi" } },
+      { type: "model.ended" },
+    ]);
+    expect(result).toMatchObject({ status: "answered", message: { content: "hi", model: "p/m" } });
+  });
+
+  describe("when the conversation is too long", () => {
+    const long = "word ".repeat(180);
+
+    test("leaves out what is old and asks once more", async () => {
+      const model = createFakeModel(call(long), call(long), tooLong, "done");
+      const done = await run(model);
+      expect(content(done)).toBe("done");
+      expect(model.requests).toHaveLength(4);
+      const results = model.requests[3]?.messages.filter(({ role }) => role === "tool") ?? [];
+      expect(results[0]?.content).toContain("left out to save room");
+      expect(results[1]?.content).toBe(long);
+      expect(done.types.slice(-4)).toEqual(["model.started", "model.ended", "model.started", "model.ended"]);
+    });
+
+    test("asks no third time", async () => {
+      const model = createFakeModel(call(long), call(long), tooLong, tooLong, "never asked");
+      const { result } = await run(model);
+      expect(result).toEqual({ status: "failed", error: { kind: "contextOverflow", message: "too long" } });
+      expect(model.requests).toHaveLength(4);
+    });
+
+    test("asks no second time when there is nothing to leave out, or something was shown", async () => {
+      const alone = createFakeModel(tooLong, "never asked");
+      expect((await run(alone)).result.status).toBe("failed");
+      expect(alone.requests).toHaveLength(1);
+      const shown = createFakeModel(call(long), call(long), { ...tooLong, partial: "Well" }, "never asked");
+      expect((await run(shown)).result.status).toBe("failed");
+      expect(shown.requests).toHaveLength(3);
+    });
+
+    test("goes on with less in the rounds that follow", async () => {
+      const model = createFakeModel(call(long), call(long), call(long), tooLong, call("x"), "done");
+      expect(content(await run(model))).toBe("done");
+      const [before, after] = [model.requests[4]?.messages ?? [], model.requests[5]?.messages ?? []];
+      expect(after.slice(0, before.length)).toEqual([...before]);
+    });
+
+    test("keeps the question when it asks for a summary or an answer that was blank", async () => {
+      const summary = createFakeModel(call(long), call(long), tooLong, "that far");
+      expect(content(await run(summary, { maxRounds: 2 }))).toBe("that far");
+      expect(summary.requests[3]?.messages.at(-1)?.content).toContain("2 rounds");
+      const blank = createFakeModel(call(long), call(long), "", tooLong, "there");
+      expect(content(await run(blank))).toBe("there");
+      expect(blank.requests[4]?.messages.at(-1)?.content).toContain("was empty");
+    });
+
+    test("sends what fits from the start", async () => {
+      const model = createFakeModel(call(long), call(long), call(long), "done");
+      const done = await run(model, { promptTokens: 700 });
+      expect(content(done)).toBe("done");
+      expect(JSON.stringify(model.requests[3]).length).toBeLessThan(
+        JSON.stringify(model.requests[1]).length * 2,
+      );
+      const stored = done.events.flatMap((event) =>
+        event.type === "tool.ended" ? [event.message.content] : [],
+      );
+      expect(stored).toEqual([long, long, long]);
+    });
   });
 });

@@ -7,6 +7,7 @@ import { command } from "../../src/cli/config.ts";
 import type { App, ModelChoice } from "../../src/core/app.ts";
 import { UserError } from "../../src/core/errors.ts";
 import type { Platform } from "../../src/core/platform.ts";
+import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { refusalOf, variable } from "../config/fixture.ts";
 import { createTestApp, type TestApp } from "./fixture.ts";
 
@@ -15,7 +16,10 @@ const choice: ModelChoice = {
   name: "some-model",
   why: "because the test says so",
   offline: false,
+  fallbacks: [],
   contextWindowTokens: 1,
+  promptTokens: 1,
+  scale: createTokenScale(),
   maxTokens: 1,
   temperature: 0,
   reasoningEffort: undefined,

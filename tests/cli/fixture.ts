@@ -22,9 +22,11 @@ const vendors: readonly VendorInfo[] = [
   {
     name: "lm_studio",
     label: "LM Studio",
-    keyVariable: undefined,
+    keyVariable: "LM_STUDIO_API_KEY",
     baseUrl: "http://localhost:1234/v1",
     defaultModel: undefined,
+    local: true,
+    lookedFor: true,
   },
   {
     name: "azure_openai",
@@ -45,12 +47,14 @@ export function createTestApp({
   stdinIsTty = tty,
   env = {},
   chooseModel = unreachable("chooseModel"),
+  localServers = async () => [],
 }: {
   home: string;
   tty?: boolean;
   stdinIsTty?: boolean;
   env?: Platform["env"];
   chooseModel?: App["chooseModel"];
+  localServers?: App["localServers"];
 }): TestApp {
   const terminal = createFakeTerminal({ tty, stdinIsTty });
   const flags = { config: undefined, workspace: undefined, verbose: false };
@@ -65,6 +69,7 @@ export function createTestApp({
     timeZone: "UTC",
     clock: createFakeClock(),
     ids: { next: unreachable("ids") },
+    random: unreachable("random"),
     files: createFileSystem(),
     locks: { acquire: unreachable("locks"), tryAcquire: unreachable("locks") },
     processes: { run: unreachable("processes"), endAll: unreachable("processes") },
@@ -92,7 +97,11 @@ export function createTestApp({
     paths,
     sessions: unreachable("sessions"),
     toolbox: unreachable("toolbox"),
+    media: unreachable("media"),
+    usage: unreachable("usage"),
     chooseModel,
+    providers: unreachable("providers"),
+    localServers,
     converse: unreachable("converse"),
     prepareWorkspace: async () => {
       const { workspace } = await paths();

@@ -75,3 +75,24 @@ test("sessions show names the nearest key for one that is not there", async () =
   const show = sessionsCommand.subcommands?.["show"]?.run;
   await expect(output(show, ["nothing-like-it"])).rejects.toThrow('There is no session "nothing-like-it"');
 });
+
+test("sessions show names the files beside a message", async () => {
+  const show = sessionsCommand.subcommands?.["show"]?.run;
+  const app = createTestApp({ home: mkdtempSync(join(tmpdir(), "nanobot-")) });
+  const media = [{ path: "/ws/media/cli/0a.png", mime: "image/png" }, `${CSI}a.pdf`];
+  await show?.({
+    app: {
+      ...app,
+      sessions: async () => ({
+        ...store,
+        async *read(): AsyncGenerator<StoredMessage> {
+          yield { role: "user", content: "Look", media };
+        },
+      }),
+    },
+    positionals: [CSI],
+    options: {},
+    signal: new AbortController().signal,
+  });
+  expect(app.terminal.stdout).toBe("\nuser\n[image: media/cli/0a.png]\n[file: a.pdf]\nLook\n");
+});

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { command, onboard, type Prompter } from "../../src/cli/onboard.ts";
+import { command, onboard } from "../../src/cli/onboard.ts";
+import type { Prompter } from "../../src/cli/prompter.ts";
 import { Stopped } from "../../src/core/errors.ts";
 import { refusalOf } from "../config/fixture.ts";
 import { createTestApp, type TestApp } from "./fixture.ts";
@@ -107,6 +108,17 @@ describe("onboard() without a terminal", () => {
     const having = createTestApp({ home: makeHome(), env: { OPENROUTER_API_KEY: "k" } });
     await run(having, options);
     expect(having.terminal.stdout).not.toContain("OPENROUTER_API_KEY");
+  });
+
+  test("onboard() misses no key of a local server, and names the flag where there is no variable", async () => {
+    const local = createTestApp({ home: makeHome() });
+    await run(local, { provider: "lm_studio", model: "m" });
+    expect(local.terminal.stdout).not.toContain("key");
+    const azure = createTestApp({ home: makeHome() });
+    await run(azure, { provider: "azure_openai", "api-base": "https://a.test", model: "m" });
+    expect(azure.terminal.stdout).toContain(
+      "There is no key for azure_openai yet: run onboard again with --api-key",
+    );
   });
 
   test("onboard() merges into what is there and keeps a backup", async () => {
@@ -249,6 +261,92 @@ describe("onboard() at a terminal", () => {
       },
     );
     expect(JSON.parse(configText(home)).providers).toEqual({});
+  });
+
+  const studio = {
+    name: "lm_studio",
+    label: "LM Studio",
+    baseUrl: "http://127.0.0.1:1234/v1",
+    models: ["a", "b", "c", "d"],
+  };
+  const localServers = async () => [studio];
+
+  test("onboard() offers first what runs on this machine, once, and its models", async () => {
+    const home = makeHome();
+    const asked: (readonly [string, readonly string[]])[] = [];
+    await run(
+      createTestApp({ home, tty: true, localServers }),
+      {},
+      {
+        choose: async (question, { choices }) => {
+          asked.push([question, choices.map(({ label }) => label)]);
+          return question === "Model" ? "b" : (choices[0]?.value ?? "");
+        },
+      },
+    );
+    expect(asked[0]?.[1][0]).toBe("LM Studio on this machine (a, b, c and 1 more)");
+    expect(asked[0]?.[1]).not.toContain("LM Studio");
+    expect(asked[1]).toEqual(["Model", ["a", "b", "c", "d", "Another one"]]);
+    expect(JSON.parse(configText(home))).toMatchObject({
+      agents: { defaults: { provider: "lm_studio", model: "b" } },
+      providers: {},
+    });
+  });
+
+  test("onboard() takes another model than those a server lists", async () => {
+    const home = makeHome();
+    await run(
+      createTestApp({ home, tty: true, localServers }),
+      {},
+      {
+        choose: async (question, { choices }) => (question === "Model" ? "" : (choices[0]?.value ?? "")),
+        text: async () => "typed",
+      },
+    );
+    expect(JSON.parse(configText(home)).agents.defaults.model).toBe("typed");
+  });
+
+  test("onboard() writes the address of the server that was found over another one's", async () => {
+    const home = makeHome({
+      agents: { defaults: { provider: "lm_studio", model: "c" } },
+      providers: { lmStudio: { apiBase: "http://box:1234/v1" } },
+    });
+    await run(
+      createTestApp({ home, tty: true, localServers }),
+      {},
+      { confirm: async () => true, choose: async (_, { initial }) => initial ?? "" },
+    );
+    expect(JSON.parse(configText(home))).toMatchObject({
+      agents: { defaults: { provider: "lm_studio", model: "c" } },
+      providers: { lmStudio: { apiBase: studio.baseUrl } },
+    });
+  });
+
+  test("onboard() looks for nothing when the flags say it all, or nobody is asked", async () => {
+    const refuse = async (): Promise<never> => {
+      throw new Error("It looked");
+    };
+    const told = { provider: "openrouter", "api-key": "k", model: "m" };
+    expect(await run(createTestApp({ home: makeHome(), tty: true, localServers: refuse }), told)).toBe(0);
+    const studioAlone = { provider: "lm_studio", model: "m" };
+    expect(await run(createTestApp({ home: makeHome(), localServers: refuse }), studioAlone)).toBe(0);
+  });
+
+  test("onboard() asks for the key of a provider that takes it from no variable", async () => {
+    const home = makeHome();
+    const texts = ["https://mine.openai.azure.com", "my-deployment"];
+    await run(
+      createTestApp({ home, tty: true }),
+      {},
+      {
+        choose: async () => "azure_openai",
+        secret: async () => "azure-key",
+        text: async () => texts.shift() ?? "",
+      },
+    );
+    expect(JSON.parse(configText(home)).providers).toEqual({
+      azure_openai: { apiBase: "https://mine.openai.azure.com", apiKey: "azure-key" },
+    });
   });
 
   test("onboard() does not ask for what a flag said", async () => {

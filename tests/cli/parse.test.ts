@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { textOption } from "../../src/cli/command.ts";
+import { textOption, textOptions } from "../../src/cli/command.ts";
+import { help } from "../../src/cli/help.ts";
 import { parseInvocation } from "../../src/cli/parse.ts";
 
 test("textOption() is the value of an option that was given one", () => {
@@ -25,4 +26,20 @@ test("parseInvocation() keeps the options of the program apart from those of the
   expect(options).toEqual({ message: "hi" });
   expect(help).toBe(false);
   expect(words).toEqual(["agent"]);
+});
+
+test("parseInvocation() keeps all values of an option that can be given several times, and the last of others", async () => {
+  const { options } = await parseInvocation(["agent", "--image", "a", "-m", "x", "--image=b", "-m", "y"]);
+  expect(textOptions(options, "image")).toEqual(["a", "b"]);
+  expect(textOption(options, "message")).toBe("y");
+  expect([textOption(options, "image"), textOptions(options, "message")]).toEqual([undefined, []]);
+});
+
+test("help() says which options can be given several times", async () => {
+  const { words, command } = await parseInvocation(["agent", "--help"]);
+  const rows = (await help(words, command))
+    .split("\n")
+    .filter((row) => row.endsWith("can be given several times"));
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatch(/^ +--image FILE /);
 });

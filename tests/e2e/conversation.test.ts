@@ -180,7 +180,7 @@ describe("nanobot agent with a model", () => {
       content: "It says 42.",
       tools: [{ name: "exec", arguments: '{"command":"echo 42"}' }],
       usage: { input: expect.any(Number), output: expect.any(Number), cached: 0, reasoning: 0 },
-      model: "fake-model",
+      model: "fake/fake-model",
     });
     expect(code).toBe(0);
   });

@@ -1,19 +1,19 @@
 /** What the strictest documented vendors of the chat-completions protocol refuse, as one check. */
 
 import type { JsonObject } from "../../src/core/json.ts";
+import { type ChatVendor, checkVendor, isObject, keysOf, type Violation } from "./chat-vendors.ts";
 
 export interface ChatRules {
+  /** What this one refuses on top, in its own words. It takes `content: null` unless that is what it refuses. */
+  readonly vendor?: ChatVendor;
+  /** The model cannot see. */
+  readonly images?: "refused";
   /** An assistant message with calls may have `content: null`. */
   readonly allowNullContent?: boolean;
   /** Unknown keys at the top are refused. */
   readonly strictKeys?: boolean;
   /** Tokens, estimated as a quarter of the request's characters; above it the request is refused. */
   readonly contextWindow?: number;
-}
-
-export interface Violation {
-  readonly code: "invalid_request_error" | "context_length_exceeded";
-  readonly message: string;
 }
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -43,22 +43,19 @@ function refuse(message: string): never {
   throw new Refused(message);
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** `undefined` when there is nothing to refuse. `text` is the body as it was sent. */
-export function checkRequest(
-  text: string,
-  { allowNullContent = false, strictKeys = false, contextWindow = Number.POSITIVE_INFINITY }: ChatRules = {},
-): Violation | undefined {
+export function checkRequest(text: string, rules: ChatRules = {}): Violation | undefined {
+  const { strictKeys = false, contextWindow = Number.POSITIVE_INFINITY } = rules;
   try {
     const body = parseBody(text);
     checkStrings(body, "body");
-    checkTop(body, strictKeys);
+    checkTop(body);
+    if (strictKeys) checkKeys(body, keysOf(rules.vendor));
     const tools = checkTools(body);
     checkToolChoice(body, tools);
-    checkMessages(body["messages"], allowNullContent);
+    checkMessages(body["messages"], rules);
+    const refused = rules.vendor && checkVendor(rules.vendor, body);
+    if (refused) return refused;
   } catch (error) {
     if (error instanceof Refused) return { code: "invalid_request_error", message: error.message };
     throw error;
@@ -99,7 +96,7 @@ function checkStrings(value: unknown, where: string): void {
   }
 }
 
-function checkTop(body: JsonObject, strictKeys: boolean): void {
+function checkTop(body: JsonObject): void {
   if (typeof body["model"] !== "string" || body["model"] === "") refuse("model must be a non-empty string");
   for (const key of ["max_tokens", "max_completion_tokens"]) {
     const value = body[key];
@@ -117,8 +114,10 @@ function checkTop(body: JsonObject, strictKeys: boolean): void {
   if (body["stream_options"] !== undefined && body["stream"] !== true) {
     refuse("stream_options is only allowed when stream is true");
   }
-  if (!strictKeys) return;
-  const unknown = Object.keys(body).find((key) => !KNOWN_KEYS.has(key));
+}
+
+function checkKeys(body: JsonObject, own: readonly string[]): void {
+  const unknown = Object.keys(body).find((key) => !KNOWN_KEYS.has(key) && !own.includes(key));
   if (unknown !== undefined) refuse(`unrecognized request argument: ${unknown}`);
 }
 
@@ -155,7 +154,7 @@ function checkToolChoice(body: JsonObject, tools: ReadonlySet<string>): void {
   else if (!tools.has(name)) refuse(`tool_choice names the unknown tool ${name}`);
 }
 
-function checkMessages(messages: unknown, allowNullContent: boolean): void {
+function checkMessages(messages: unknown, rules: ChatRules): void {
   if (!Array.isArray(messages)) refuse("messages must be a list");
   if (messages.length === 0) refuse("messages must not be empty");
   const seenIds = new Set<string>();
@@ -173,18 +172,47 @@ function checkMessages(messages: unknown, allowNullContent: boolean): void {
     else if (role === "user") checkUser(message, previous, where);
     else if (role === "assistant") open = checkAssistant(message, previous, seenIds, where);
     else refuse(`${where} has the unknown role ${JSON.stringify(role)}`);
-    checkContent(message, allowNullContent, where);
+    checkContent(message, rules, where);
     previous = role;
   }
   if (open.size > 0) refuse(`the results of ${[...open].join(", ")} are missing at the end`);
   if (previous !== "user" && previous !== "tool") refuse("the last message must be of a user or a tool");
 }
 
-function checkContent(message: JsonObject, allowNullContent: boolean, where: string): void {
-  const content = message["content"];
+function checkContent(message: JsonObject, rules: ChatRules, where: string): void {
+  const { content, role } = message;
+  const { vendor, allowNullContent = vendor !== undefined } = rules;
   if (typeof content === "string") return;
   if (content === null && allowNullContent && message["tool_calls"] !== undefined) return;
-  refuse(`${where}.content must be a string`);
+  const takesParts = role === "user" || (vendor === "anthropicViaOpenrouter" && role !== "assistant");
+  if (!takesParts || !Array.isArray(content)) refuse(`${where}.content must be a string`);
+  if (content.length === 0) refuse(`${where}.content has no parts`);
+  for (const [index, part] of (content as unknown[]).entries()) {
+    checkPart(part, rules, `${where}.content[${index}]`);
+  }
+}
+
+const DATA_URL =
+  /^data:image\/(png|jpeg|gif|webp);base64,(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function checkPart(part: unknown, { vendor, images }: ChatRules, where: string): void {
+  if (!isObject(part)) refuse(`${where} must be an object`);
+  if (part["type"] !== "text" && part["type"] !== "image_url") {
+    refuse(`${where} has the unknown type ${JSON.stringify(part["type"])}`);
+  }
+  const { type, text, image_url: image, cache_control: marker, ...others } = part;
+  const [other] = Object.keys(others);
+  if (other !== undefined) refuse(`${where} has the unknown key ${other}`);
+  if (marker !== undefined && vendor !== "anthropicViaOpenrouter") {
+    refuse(`${where} has the unknown key cache_control`);
+  }
+  if (type === "text") {
+    if (typeof text !== "string" || text.trim() === "") refuse(`${where} is an empty text`);
+    return;
+  }
+  if (images === "refused") refuse("this model does not support image input");
+  const url = isObject(image) ? image["url"] : undefined;
+  if (typeof url !== "string" || !DATA_URL.test(url)) refuse(`${where} is no image in base64`);
 }
 
 function checkSystem(index: number, where: string): void {

@@ -88,6 +88,7 @@ export async function startChatServer({
       return errorReply(401, "invalid_api_key", "Incorrect API key provided.");
     }
     const violation = checkRequest(text, rules);
+    if (violation?.body) return { status: violation.status ?? 400, body: violation.body };
     return violation && errorReply(400, violation.code, violation.message);
   }
 
@@ -189,8 +190,9 @@ export function errorReply(status: number, code: string, message: string): Reply
   return { status, body: { error: { message, type, param: null, code } } };
 }
 
-function errorMessage(reply: Reply): string {
-  return (reply.body as { error: { message: string } }).error.message;
+/** Some vendors have shapes of their own. */
+function errorMessage({ body }: Reply): string {
+  return (body as { error?: { message?: string } }).error?.message ?? JSON.stringify(body);
 }
 
 function realDelay(ms: number): Promise<void> {

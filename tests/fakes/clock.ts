@@ -50,6 +50,7 @@ export function createFakeClock(start = 1_700_000_000_000): FakeClock {
 
   return {
     now: () => now,
+    elapsed: () => now - start,
     after: add,
     sleep(ms, signal) {
       if (signal.aborted) return Promise.reject(signal.reason);

@@ -19,7 +19,8 @@ test("acceptableName() gives any name the form that vendors ask for", () => {
 
 test.each([
   ["an object", '{"command": "ls"}', '{"command": "ls"}'],
-  ["a list", '[{"command":"ls"}]', "{}"],
+  ["a list of one", '[{"command":"ls"}]', '{"command":"ls"}'],
+  ["a list of two", '[{"command":"ls"},{"command":"ls"}]', "{}"],
   ["no JSON", '{"command":', "{}"],
   ["JSON in a string", '"{\\"command\\":\\"ls\\"}"', '{"command":"ls"}'],
   ["nothing", "", "{}"],

@@ -56,6 +56,22 @@ describe("createPlatform()", () => {
   test("loads none of the runtime's modules that are slow and seldom needed", () => {
     expect([...builtinsOf(source)].sort()).toEqual(["node:fs", "node:fs/promises", "node:path"]);
   });
+
+  test("reaches this machine without the proxy that the environment names", () => {
+    // Nothing listens at the proxy's address, so whatever goes there fails.
+    const env = { HTTP_PROXY: "http://127.0.0.1:9", NO_PROXY: "example.com" };
+    const ask = `(async () => {
+      const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("direct") });
+      const text = await platform.fetch(server.url).then((response) => response.text());
+      server.stop(true);
+      return [text, process.env.NO_PROXY];
+    })()`;
+    expect(evaluate(ask, env)).toEqual(["direct", "example.com,localhost,127.0.0.1,::1"]);
+  });
+
+  test("leaves the environment alone when no proxy is named", () => {
+    expect(evaluate("process.env.NO_PROXY", {})).toBeNull();
+  });
 });
 
 /** The runtime's modules that `file` and what it imports load at once. */

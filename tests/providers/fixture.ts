@@ -1,8 +1,9 @@
 /** One fake server and one model in front of it, as the tests of the chat-completions provider need them. */
 
 import { afterEach, expect } from "bun:test";
-import type { ChatDelta, ChatReply, ChatRequest, ModelError } from "../../src/core/model.ts";
-import { type ChatCompletionsOptions, createChatCompletions } from "../../src/providers/chat-completions.ts";
+import type { ChatDelta, ChatReply, ChatRequest, Model, ModelError } from "../../src/core/model.ts";
+import { createChatCompletions } from "../../src/providers/chat-completions/chat-completions.ts";
+import type { EndpointOptions } from "../../src/providers/wire/endpoint.ts";
 import type { Reply } from "../fakes/chat-reply.ts";
 import { type ChatServer, type ChatServerOptions, startChatServer } from "../fakes/chat-server.ts";
 import { createFakeClock, type FakeClock } from "../fakes/clock.ts";
@@ -29,10 +30,11 @@ export interface Connection {
   readonly deltas: readonly ChatDelta[];
   /** Resolves when the first delta arrived. */
   readonly firstDelta: Promise<void>;
+  readonly model: Model;
   ask(request?: Partial<ChatRequest>, signal?: AbortSignal): Promise<ChatReply>;
 }
 
-export function connect(baseUrl: string, options: Partial<ChatCompletionsOptions> = {}): Connection {
+export function connect(baseUrl: string, options: Partial<EndpointOptions> = {}): Connection {
   const clock = createFakeClock();
   const deltas: ChatDelta[] = [];
   const first = Promise.withResolvers<void>();
@@ -41,6 +43,7 @@ export function connect(baseUrl: string, options: Partial<ChatCompletionsOptions
     clock,
     deltas,
     firstDelta: first.promise,
+    model,
     ask: (request = {}, signal = new AbortController().signal) =>
       model.chat(
         {

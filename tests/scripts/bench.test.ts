@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { countFolders, countLines } from "../../scripts/lib/bench/lines-of-code.ts";
 import { mean, median } from "../../scripts/lib/bench/statistics.ts";
+import { changedPrefixBytes } from "../../scripts/lib/bench/streaming.ts";
 import { formatTable, judge, type Row } from "../../scripts/lib/bench/table.ts";
 import { compilerFlags } from "../../scripts/lib/bench/workbench.ts";
 import { tempFolder } from "../fakes/temp.ts";
@@ -124,4 +125,24 @@ test("compilerFlags() takes from scripts/build all that decides how a program ru
   expect(flags).toContain("--format=esm");
   expect(flags).toContain("--no-compile-autoload-dotenv");
   expect(flags.filter((flag) => /asset|outfile/.test(flag))).toEqual([]);
+});
+
+test("judge() judges counts on every machine", () => {
+  const count: Row = { name: "bytes", value: 1, unit: "bytes", bound: { of: "count", atMost: 0 } };
+  expect(judge(count, { timesHold: false }).verdict).toBe("over");
+  expect(judge({ ...count, value: 0 }, { timesHold: false }).verdict).toBe("ok");
+});
+
+const body = (messages: readonly string[], tools = "t") =>
+  JSON.stringify({ messages, tools: [tools], stream: true });
+
+test("changedPrefixBytes() is 0 as long as each request begins like the one before", () => {
+  const requests = [["a"], ["a", "b"], ["a", "b", "c"]].map((messages) => ({ text: body(messages) }));
+  expect(changedPrefixBytes(requests)).toBe(0);
+});
+
+test("changedPrefixBytes() counts what comes behind a change, and all of a request whose tools changed", () => {
+  expect(changedPrefixBytes([{ text: body(["abc"]) }, { text: body(["aXc"]) }])).toBe(3);
+  const first = body(["abc"]);
+  expect(changedPrefixBytes([{ text: first }, { text: body(["abc"], "other") }])).toBe(first.length);
 });

@@ -42,10 +42,21 @@ export function configure(home: string, url: string): void {
   writeFileSync(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
 }
 
+/** The agent in a home folder of its own, so that nothing of this machine decides the result. */
+export function agentEnvironment(home: string): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", HOME: home, NANOBOT_HOME: home, TZ: "UTC" };
+}
+
 export interface Conversation {
   readonly pid: number;
   /** Resolves when the answer is shown and the next question can be typed. */
   ask(question: string): Promise<void>;
+  /** Sends the question, and does not wait for its answer. */
+  send(question: string): void;
+  /** Resolves when `text` has been shown, behind what earlier calls waited for. */
+  until(text: string): Promise<void>;
+  /** Resolves when the next question can be typed. */
+  untilPrompt(): Promise<void>;
   /** Begins a new session in the same process. */
   startAnew(): Promise<void>;
   /** Leaves, and resolves when the program has ended. */
@@ -93,15 +104,22 @@ export async function converse(command: string[], env: Record<string, string>): 
   if (terminal === undefined) throw new Error("Bun opened no terminal");
 
   /** Pasted, so that drawing each key press is not measured as part of the turn. */
-  async function say(text: string, answer: string): Promise<void> {
+  function send(text: string): void {
     terminal?.write(`\x1b[200~${text}\x1b[201~\r`);
+  }
+  const untilPrompt = () => until(PROMPT);
+  async function say(text: string, answer: string): Promise<void> {
+    send(text);
     await until(answer);
-    await until(PROMPT);
+    await untilPrompt();
   }
 
-  await until(PROMPT);
+  await untilPrompt();
   return {
     pid: child.pid,
+    send,
+    until,
+    untilPrompt,
     ask: (question) => say(question, ANSWER),
     startAnew: () => say("/new", NEW_SESSION),
     async leave() {

@@ -2,11 +2,12 @@
 
 import { join } from "node:path";
 import type { Session } from "../../../src/core/session.ts";
-import { configure, converse, startModelServer } from "./chat.ts";
+import { agentEnvironment, configure, converse, startModelServer } from "./chat.ts";
 import { addCounts, countFolders, type LineCount } from "./lines-of-code.ts";
 import { compareWall, createCpuMeter, outputOf, type Program, peakMemory } from "./programs.ts";
 import { lineToAppend, openStore, writeSession } from "./sessions.ts";
 import { mean, median } from "./statistics.ts";
+import { streaming } from "./streaming.ts";
 import type { Row } from "./table.ts";
 import { settleDisk, type Workbench } from "./workbench.ts";
 
@@ -18,14 +19,10 @@ export const measurements: Readonly<Record<string, Measurement>> = {
   offline: offlineTurn,
   wire: wireTurn,
   cpu: cpuPerTurn,
+  delta: streaming,
   session: longSession,
   lines: linesOfCode,
 };
-
-/** The agent in a home folder of its own, so that nothing of this machine decides the result. */
-function agentEnvironment(home: string): Record<string, string> {
-  return { PATH: process.env["PATH"] ?? "", HOME: home, NANOBOT_HOME: home, TZ: "UTC" };
-}
 
 async function version(bench: Workbench): Promise<readonly Row[]> {
   const programs = [{ command: [await bench.nanobot(), "--version"] }, { command: [await bench.empty()] }];

@@ -3,15 +3,18 @@
 export interface Row {
   readonly name: string;
   readonly value: number;
-  readonly unit: "ms" | "µs" | "MB" | "lines";
+  readonly unit: "ms" | "µs" | "MB" | "lines" | "bytes";
   /** What the least program that could do the same takes, in the same unit and the same run. */
   readonly floor?: number;
   readonly bound?: Bound;
   readonly note?: string;
 }
 
-/** `ratio` is times the floor. `time` is in the row's unit and holds only on the machines it was set for. */
-type Bound = { readonly of: "ratio" | "time"; readonly atMost: number };
+/**
+ * `ratio` is times the floor. `time` and `count` are in the row's unit; a time holds only on the machines it
+ * was set for.
+ */
+type Bound = { readonly of: "ratio" | "time" | "count"; readonly atMost: number };
 
 export interface JudgedRow extends Row {
   readonly ratio: number | undefined;
@@ -31,7 +34,7 @@ function verdictOn(
   timesHold: boolean,
 ): JudgedRow["verdict"] {
   if (bound === undefined || (bound.of === "time" && !timesHold)) return "-";
-  const judged = bound.of === "time" ? value : ratio;
+  const judged = bound.of === "ratio" ? ratio : value;
   // A measurement that gave no number has not kept its bound.
   return judged !== undefined && judged <= bound.atMost ? "ok" : "over";
 }
@@ -68,7 +71,9 @@ function cellsOf({
 }
 
 function withUnit(value: number, unit: Row["unit"]): string {
-  return unit === "lines" ? value.toLocaleString("en") : `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
+  return unit === "lines" || unit === "bytes"
+    ? value.toLocaleString("en")
+    : `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
 }
 
 /** Words to the left, numbers to the right. */

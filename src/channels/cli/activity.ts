@@ -12,6 +12,7 @@ export function activityOf(message: OutboundMessage): string | undefined {
     case "delta":
       return "writing…";
     case "streamEnd":
+    case "reasoning":
       return THINKING;
     case "toolHint":
       return hintText(message.content);

@@ -36,6 +36,8 @@ async function* listening(keys: AsyncIterable<Key>, onListening: () => void): As
 /** What the agent answers beside a running turn, and the ways out: these lines do not wait for its end. */
 const IMMEDIATE: ReadonlySet<string> = new Set(["/stop", "/status", "/help", "/new", ...EXIT_WORDS]);
 
+const COMMAND = /^\s*\/[a-z][\w-]*(\s|$)/i;
+
 /** Keys pressed while a turn runs. They are typed again when it has ended, commands aside. */
 function createTypedAhead() {
   let keys: Key[] = [];
@@ -85,6 +87,8 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   const settled = Promise.withResolvers<void>();
   /** What was emitted and is not answered; a turn runs as long as there is something. */
   const pending = new Set<InboundId>();
+  /** Waits for the first message that is no command. */
+  let media = config.media;
   let started = false;
   let editor: EditorState = emptyEditor();
   let ahead = createTypedAhead();
@@ -112,7 +116,9 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   }
 
   function begin(content: string): void {
-    const message = inbound(content);
+    const isCommand = COMMAND.test(content);
+    const message = inbound(content, isCommand ? [] : media);
+    if (!isCommand) media = [];
     pending.add(message.id);
     emit(message).catch(fail);
   }
@@ -188,6 +194,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   function greet(): void {
     if (config.notice !== undefined) transcript.say(oneLine(config.notice, 1_000));
     const model = config.modelLabel === undefined ? "" : ` · ${oneLine(config.modelLabel, 200)}`;
+    if (media.length > 0) transcript.say(`Files that go with your first message: ${media.length}`);
     transcript.say(`nanobot 🐈${model} · /help, /exit`);
     showPrompt();
   }

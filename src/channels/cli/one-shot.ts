@@ -32,7 +32,7 @@ function isAnswer(message: OutboundMessage, question: InboundId | undefined): me
 /** The channel that emits `content` and is at its end when the final message that answers it was shown. */
 export function createOneShot(content: string, config: CliConfig, context: ChannelContext): Channel {
   const { terminal, clock, emit } = context;
-  const { session, json, markdown, color, notice } = config;
+  const { session, media, json, markdown, color, notice } = config;
   const screen = createScreen(terminal, { footer: terminal.stderrIsTty ? "err" : undefined });
   const answers = json ? "none" : terminal.stdoutIsTty ? "stream" : "whole";
   const transcript = createTranscript({ terminal, screen, answers, markdown, color, asides: "err" });
@@ -51,7 +51,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
   async function ask(aborted: Promise<void>): Promise<void> {
     try {
       if (notice !== undefined) transcript.say(oneLine(notice, 1_000));
-      const message = createInbound(session, context)(content);
+      const message = createInbound(session, context)(content, media);
       question = message.id;
       spinner.start(THINKING);
       await Promise.race([emit(message).then(() => answered.promise), aborted]);

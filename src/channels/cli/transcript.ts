@@ -69,6 +69,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const asideColor = options.color && (asides === "out" ? terminal.stdoutIsTty : terminal.stderrIsTty);
   const markdown = options.markdown && terminal.stdoutIsTty;
   const flows = new Map<InboundId, Flow>();
+  const thoughts = createLineSplitter();
   let latest: Flow | undefined;
   let afterBlock = false;
 
@@ -139,6 +140,15 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     if (terminal.stderrIsTty && text !== "") print(dim(text, asideColor), asides);
   }
 
+  function showThought(text: string): void {
+    for (const lines of thoughts.push(text)) print(dim(clean(lines), asideColor), asides);
+  }
+
+  /** The last line of a thought has no end of its own. */
+  function endThought(): void {
+    for (const line of thoughts.end()) print(dim(clean(line), asideColor), asides);
+  }
+
   function showDelta(turn: InboundId, text: string): void {
     if (answers !== "stream") return;
     const flow = flowOf(turn);
@@ -156,7 +166,11 @@ export function createTranscript(options: TranscriptOptions): Transcript {
 
   return {
     show(message) {
+      if (message.kind !== "reasoning") endThought();
       switch (message.kind) {
+        case "reasoning":
+          showThought(message.content);
+          break;
         case "delta":
           showDelta(message.turn, message.content);
           break;
@@ -187,6 +201,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     },
 
     end() {
+      endThought();
       for (const flow of flows.values()) flush(flow);
     },
   };

@@ -344,3 +344,15 @@ test("createChat() keeps the lines of a command's reply", async () => {
   await chat.answer(await chat.nextEmitted(0), "/new - one\n/stop - two", { outcome: "command" });
   expect(chat.rows()).toEqual(["› /help", "/new - one", "/stop - two", "", "›"]);
 });
+
+test("createChat() sends its media with the first message that is no command, and says that they wait", async () => {
+  const media = [{ path: "/ws/media/cli/0a.png", mime: "image/png" }];
+  const { emulator, terminal, emitted, answer, nextEmitted } = await open({ media });
+  expect(emulator.rows[0]).toBe("Files that go with your first message: 1");
+  for (const [index, text] of ["/status", "/home/me is where it was", "and again"].entries()) {
+    await terminal.type(text);
+    await terminal.press("return");
+    await answer(await nextEmitted(index), "done");
+  }
+  expect(emitted.map((message) => message.media)).toEqual([[], media, []]);
+});

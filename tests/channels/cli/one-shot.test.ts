@@ -25,6 +25,14 @@ test("createOneShot() emits one message of the session it was given", async () =
   ]);
 });
 
+test("createOneShot() sends its media along, also with no text and with a command", async () => {
+  const media = [{ path: "/ws/media/cli/0a.png", mime: "image/png", name: "a.png" }];
+  for (const message of ["look", "", "/status"]) {
+    const { emitted } = await ask({ message, media }, {}, ({ answer }, turn) => answer(turn, "hi"));
+    expect(emitted.map(({ content, media }) => ({ content, media }))).toEqual([{ content: message, media }]);
+  }
+});
+
 for (const [session, chatId] of [
   ["cli:direct", "direct"],
   ["notes", "notes"],

@@ -1,0 +1,259 @@
+/** Keeps what one run sends to the model within its budget: the session is not touched, only the copy that is sent. */
+
+import type { AssistantMessage, ChatMessage, TokenScale, ToolMessage } from "../core/model.ts";
+import { leftOutCharacters, leftOutResult, leftOutSteps } from "../lib/phrases.ts";
+import { messagesTokens, messageTokens } from "../lib/request-tokens.ts";
+import { headTail } from "../lib/text.ts";
+
+/** When something old must go, more than needed goes, so that the prefix stays the same for some rounds. */
+const TARGET = 0.85;
+/** Shorter texts are not worth leaving out. */
+const SHORT_CHARS = 500;
+/** What stays of a result the model is just waiting for: so much if possible, and the least. */
+const SOME_RESULT_CHARS = 1_000;
+const LEAST_RESULT_CHARS = 100;
+/** What the note about left out steps takes. */
+const NOTE_TOKENS = 30;
+
+export interface Context {
+  /** `messages`, or a copy that fits. The end is never left out, nor the system prompt. */
+  fit(messages: readonly ChatMessage[]): readonly ChatMessage[];
+  /** The provider refused `sent` as too long. Says whether `fit` will give less of it from now on. */
+  refused(messages: readonly ChatMessage[], sent: readonly ChatMessage[]): boolean;
+}
+
+interface ContextOptions {
+  /** The model's own tokens that messages and tools may have. */
+  readonly promptTokens: number;
+  /** By our estimate. */
+  readonly toolTokens: number;
+  readonly scale: TokenScale;
+}
+
+/** What fits beside the tools, by our estimate. Settings that leave no room at all still get a short message through. */
+export function messageBudget({ promptTokens, toolTokens, scale }: ContextOptions): number {
+  const fitting = scale.fit(promptTokens);
+  const left = fitting - toolTokens;
+  return Math.max(128, left > 0 ? left : Math.floor(fitting / 2));
+}
+
+/**
+ * In order, until it fits: old tool results are left out, then the conversation begins at a later message
+ * of the user, then long arguments of old calls are left out, then the oldest steps since the user's last
+ * message, and at last the step that has just come is shortened. What was left out once stays so.
+ */
+export function createContext(options: ContextOptions): Context {
+  const draft = createDraft(resultsLeftOut(options.scale));
+  /** Left out behind a message of the user. */
+  const stepsBehind = new Map<ChatMessage, number>();
+
+  function shrink(messages: readonly ChatMessage[], budget: number): void {
+    const target = budget * TARGET;
+    const end = Math.max(
+      0,
+      messages.findLastIndex(({ role }) => role === "assistant"),
+    );
+    const old = messages.slice(0, end);
+    const newest = messages.slice(end);
+    const ways = [
+      () => leaveOutResults(draft, old, target),
+      () => moveToLaterTurn(draft, messages, target),
+      () => leaveOutArguments(draft, old, target),
+      () => leaveOutSteps(messages, end, target),
+      // Of what the model has not seen yet no more goes than must.
+      () => shortenResults(draft, newest, { budget, least: SOME_RESULT_CHARS }),
+      () => leaveOutArguments(draft, newest, budget),
+      () => shortenResults(draft, newest, { budget, least: LEAST_RESULT_CHARS }),
+    ];
+    for (const way of ways) {
+      if (draft.tokens <= budget) return;
+      way();
+    }
+  }
+
+  function leaveOutSteps(messages: readonly ChatMessage[], end: number, most: number): void {
+    const user = messages.findLast(({ role }) => role === "user");
+    if (user === undefined) return;
+    const before = stepsBehind.get(user) ?? 0;
+    let steps = before;
+    const room = most - (before === 0 ? NOTE_TOKENS : 0);
+    for (const step of earlierSteps(messages, end)) {
+      if (draft.tokens <= room) break;
+      if (!step.some(draft.isKept)) continue;
+      step.forEach(draft.drop);
+      steps++;
+    }
+    if (steps === before) return;
+    stepsBehind.set(user, steps);
+    draft.replace(user, { ...user, content: `${user.content}\n\n${leftOutSteps(steps)}` });
+  }
+
+  function fit(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+    const budget = messageBudget(options);
+    const before = draft.of(messages);
+    if (draft.tokens <= budget) return before;
+    shrink(messages, budget);
+    return draft.of(messages);
+  }
+
+  return {
+    fit,
+    refused(messages, sent) {
+      const before = messagesTokens(sent);
+      options.scale.refused(before + options.toolTokens);
+      return messagesTokens(fit(messages)) < before;
+    },
+  };
+}
+
+/** What is sent in the place of the messages, as far as it differs from them. */
+interface Draft {
+  /** Of the messages it was last made of. */
+  readonly tokens: number;
+  of(messages: readonly ChatMessage[]): readonly ChatMessage[];
+  isKept(message: ChatMessage): boolean;
+  /** As it is sent. */
+  now(message: ChatMessage): ChatMessage;
+  replace(message: ChatMessage, by: ChatMessage): void;
+  /** For this turn and those after it. */
+  leaveOut(result: ToolMessage): void;
+  drop(message: ChatMessage): void;
+}
+
+const leftOutFor = new WeakMap<TokenScale, WeakMap<ChatMessage, ChatMessage>>();
+
+/** Stays so in later turns of the same session with the same model, so that its provider keeps the prefix. */
+function resultsLeftOut(scale: TokenScale): WeakMap<ChatMessage, ChatMessage> {
+  const known = leftOutFor.get(scale) ?? new WeakMap<ChatMessage, ChatMessage>();
+  leftOutFor.set(scale, known);
+  return known;
+}
+
+function createDraft(leftOut: WeakMap<ChatMessage, ChatMessage>): Draft {
+  const replaced = new Map<ChatMessage, ChatMessage>();
+  const dropped = new Set<ChatMessage>();
+  let tokens = 0;
+  const isKept = (message: ChatMessage) => !dropped.has(message);
+  const now = (message: ChatMessage) => replaced.get(message) ?? leftOut.get(message) ?? message;
+  return {
+    isKept,
+    now,
+    get tokens() {
+      return tokens;
+    },
+    of(messages) {
+      const sent = messages.filter(isKept).map(now);
+      tokens = messagesTokens(sent);
+      return sent;
+    },
+    replace(message, by) {
+      tokens += messageTokens(by) - messageTokens(now(message));
+      replaced.set(message, by);
+    },
+    leaveOut(result) {
+      const note = withoutResult(result);
+      tokens += messageTokens(note) - messageTokens(now(result));
+      leftOut.set(result, note);
+      replaced.delete(result);
+    },
+    drop(message) {
+      tokens -= messageTokens(now(message));
+      dropped.add(message);
+    },
+  };
+}
+
+function leaveOutResults(draft: Draft, messages: readonly ChatMessage[], most: number): void {
+  for (const message of messages) {
+    if (draft.tokens <= most) return;
+    if (draft.isKept(message) && isResult(message) && draft.now(message).content.length >= SHORT_CHARS)
+      draft.leaveOut(message);
+  }
+}
+
+function moveToLaterTurn(draft: Draft, messages: readonly ChatMessage[], most: number): void {
+  for (const turn of earlierTurns(messages)) {
+    if (draft.tokens <= most) return;
+    turn.filter(draft.isKept).forEach(draft.drop);
+  }
+}
+
+function leaveOutArguments(draft: Draft, messages: readonly ChatMessage[], most: number): void {
+  for (const message of messages) {
+    if (draft.tokens <= most) return;
+    const current = draft.now(message);
+    if (draft.isKept(message) && hasLongArguments(current)) draft.replace(message, withoutArguments(current));
+  }
+}
+
+/** Long ones first: none may be longer than the others may be. */
+function shortenResults(
+  draft: Draft,
+  messages: readonly ChatMessage[],
+  { budget, least }: { budget: number; least: number },
+): void {
+  const results = messages.filter(draft.isKept).filter(isResult);
+  const lengthOf = (result: ToolMessage) => draft.now(result).content.length;
+  let most = results.reduce((longest, result) => Math.max(longest, lengthOf(result)), 0);
+  while (draft.tokens > budget && most > least) {
+    most = Math.max(least, Math.floor(most * 0.75));
+    for (const result of results) if (lengthOf(result) > most) draft.replace(result, shortened(result, most));
+  }
+}
+
+function isResult(message: ChatMessage): message is ToolMessage {
+  return message.role === "tool";
+}
+
+function withoutResult(message: ToolMessage): ToolMessage {
+  return { ...message, content: leftOutResult(message.name, message.content.length) };
+}
+
+function shortened(message: ToolMessage, most: number): ToolMessage {
+  return { ...message, content: headTail(message.content, most, leftOutCharacters) };
+}
+
+function hasLongArguments(message: ChatMessage): message is AssistantMessage {
+  return (
+    message.role === "assistant" &&
+    (message.toolCalls ?? []).some((call) => call.arguments.length >= SHORT_CHARS)
+  );
+}
+
+function withoutArguments(message: AssistantMessage): AssistantMessage {
+  const toolCalls = (message.toolCalls ?? []).map((call) =>
+    call.arguments.length < SHORT_CHARS
+      ? call
+      : { ...call, arguments: JSON.stringify({ left_out: `${call.arguments.length} characters` }) },
+  );
+  return { ...message, toolCalls };
+}
+
+/** The turns before the last one, oldest first, each beginning at a user message. */
+function* earlierTurns(messages: readonly ChatMessage[]): Generator<readonly ChatMessage[]> {
+  const end = messages.findLastIndex(({ role }) => role === "user");
+  let turn: ChatMessage[] = [];
+  for (const message of messages.slice(0, Math.max(0, end))) {
+    if (message.role === "system") continue;
+    if (message.role === "user" && turn.length > 0) {
+      yield turn;
+      turn = [];
+    }
+    turn.push(message);
+  }
+  if (turn.length > 0) yield turn;
+}
+
+/** The replies with their results since the user's last message, oldest first, up to `end`. */
+function* earlierSteps(messages: readonly ChatMessage[], end: number): Generator<readonly ChatMessage[]> {
+  const start = messages.findLastIndex(({ role }) => role === "user");
+  let step: ChatMessage[] = [];
+  for (const message of messages.slice(start + 1, Math.max(start + 1, end))) {
+    if (message.role === "assistant" && step.length > 0) {
+      yield step;
+      step = [];
+    }
+    step.push(message);
+  }
+  if (step.length > 0) yield step;
+}

@@ -1,0 +1,44 @@
+/** The time that all attempts of one request may take together. */
+
+import type { ChatFailure, ModelError } from "../../core/model.ts";
+import type { Clock } from "../../core/platform.ts";
+
+export const ABORTED: ModelError = { kind: "aborted", message: "The request was stopped" };
+
+export interface Deadline {
+  /** Aborts at the deadline, and with the caller's signal. */
+  readonly signal: AbortSignal;
+  /** In milliseconds. */
+  left(): number;
+  /** What to say when `signal` has aborted. */
+  failure(reply: ChatFailure): ChatFailure;
+  stop(): void;
+}
+
+export function createDeadline(clock: Clock, ms: number, caller: AbortSignal): Deadline {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(caller.reason);
+  const started = clock.elapsed();
+  const callOff = clock.after(ms, () => controller.abort());
+  if (caller.aborted) onAbort();
+  else caller.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    left: () => ms - (clock.elapsed() - started),
+    failure(reply) {
+      if (caller.aborted) return { ...reply, error: ABORTED };
+      const last = reply.error.kind === "aborted" ? "" : `: ${reply.error.message}`;
+      const message = `No answer came within ${span(ms)}${last}`;
+      return { ...reply, error: { kind: "transient", message } };
+    },
+    stop() {
+      callOff();
+      caller.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+function span(ms: number): string {
+  if (ms < 120_000) return `${Math.ceil(ms / 1_000)} seconds`;
+  return `${Math.round(ms / 60_000)} minutes`;
+}

@@ -1,0 +1,192 @@
+/** A request in the form of OpenAI's Responses protocol. */
+
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import type { JsonObject, JsonValue } from "../../core/json.ts";
+import type {
+  AssistantMessage,
+  ChatMessage,
+  ChatRequest,
+  ToolDefinition,
+  UserMessage,
+} from "../../core/model.ts";
+import { isObject } from "../../lib/is-object.ts";
+import { REASONING_MODEL } from "../wire/reasoning-model.ts";
+import { effortFor, type ResponsesQuirks } from "./quirks.ts";
+
+export interface ResponsesEncoding {
+  readonly quirks: ResponsesQuirks;
+  /** Put over the request's own keys, but for the conversation. */
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  /** Whether the opaque parts of this message are for the model that is asked. */
+  readonly givesBack: (message: AssistantMessage) => boolean;
+}
+
+/** The protocol refuses lower limits. */
+const LEAST_TOKENS = 16;
+
+/**
+ * The body. It ends with the conversation, so that the next request of a session begins with the bytes of
+ * the one before. Each message is put into its form, and into bytes, once.
+ */
+export function encodeResponsesRequest(
+  request: ChatRequest,
+  { quirks, extraBody, givesBack }: ResponsesEncoding,
+): Uint8Array<ArrayBuffer> {
+  const { input: _, ...head } = { ...toHead(request, quirks), ...extraBody };
+  const parts: Uint8Array[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"input":[`)];
+  let isFirst = true;
+  for (const message of request.messages) {
+    const items = encodeItems(message, formFor(message, quirks, givesBack));
+    if (items.length === 0) continue;
+    if (!isFirst) parts.push(COMMA);
+    parts.push(items);
+    isFirst = false;
+  }
+  parts.push(Buffer.from("]}"));
+  return Buffer.concat(parts);
+}
+
+const COMMA = Buffer.from(",");
+
+function toHead(request: ChatRequest, quirks: ResponsesQuirks): JsonObject {
+  const { model, messages, tools, toolChoice, maxTokens, temperature } = request;
+  const instructions = messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
+  const effort = effortFor(request, quirks);
+  // Not every reasoning model bears a name that shows it, as deployments on Azure do not.
+  const reasons = REASONING_MODEL.test(model) || effort !== undefined;
+  return {
+    model,
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }),
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map(toTool), tool_choice: toChoice(toolChoice, quirks.noForcedTool) }),
+    ...(quirks.noLimit ? {} : { max_output_tokens: Math.max(LEAST_TOKENS, maxTokens) }),
+    ...(temperature === undefined || reasons || quirks.noTemperature ? {} : { temperature }),
+    ...(effort === undefined ? {} : { reasoning: toReasoning(effort, quirks.noSummary) }),
+    ...(reasons && !quirks.noInclude ? { include: ["reasoning.encrypted_content"] } : {}),
+    // What a person says to their agent is for nobody to keep.
+    ...(quirks.noStore ? {} : { store: false }),
+    stream: true,
+  };
+}
+
+function toTool({ name, description, parameters }: ToolDefinition): JsonObject {
+  // Strict schemas must name every property as required, which ours do not.
+  return { type: "function", name, description, parameters, strict: false };
+}
+
+function toChoice(choice: ChatRequest["toolChoice"], noForcedTool: boolean): string | JsonObject {
+  if (typeof choice === "string") return choice;
+  return noForcedTool ? "auto" : { type: "function", name: choice.name };
+}
+
+function toReasoning(effort: string, noSummary: boolean): JsonObject {
+  return { effort, ...(effort === "none" || noSummary ? {} : { summary: "auto" }) };
+}
+
+/** How a message goes over the wire: without what is opaque in it, with it, or with it but for its ids. */
+type Form = "plain" | "opaque" | "opaqueWithoutIds";
+
+const encoded: Record<Form, WeakMap<ChatMessage, Uint8Array>> = {
+  plain: new WeakMap(),
+  opaque: new WeakMap(),
+  opaqueWithoutIds: new WeakMap(),
+};
+
+function formFor(
+  message: ChatMessage,
+  quirks: ResponsesQuirks,
+  givesBack: ResponsesEncoding["givesBack"],
+): Form {
+  if (message.role !== "assistant" || !message.thinkingBlocks?.length || !givesBack(message)) return "plain";
+  return quirks.noReasoningIds ? "opaqueWithoutIds" : "opaque";
+}
+
+/** The items joined by commas; nothing for a message that says nothing. */
+function encodeItems(message: ChatMessage, form: Form): Uint8Array {
+  const known = encoded[form].get(message);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(JSON.stringify(toItems(message, form)).slice(1, -1));
+  encoded[form].set(message, bytes);
+  return bytes;
+}
+
+function toItems(message: ChatMessage, form: Form): JsonObject[] {
+  switch (message.role) {
+    case "system":
+      return []; // It is in the instructions.
+    case "user":
+      return toUserItems(message);
+    case "assistant":
+      return toAssistantItems(message, form);
+    case "tool":
+      return [
+        { type: "function_call_output", call_id: toCallId(message.toolCallId), output: message.content },
+      ];
+  }
+}
+
+function toUserItems({ content: text, images = [] }: UserMessage): JsonObject[] {
+  const content = [
+    ...images.map(({ mime, data }) => ({
+      type: "input_image",
+      image_url: `data:${mime};base64,${data}`,
+      detail: "auto",
+    })),
+    ...(text.trim() === "" ? [] : [{ type: "input_text", text }]),
+  ];
+  return content.length === 0 ? [] : [{ type: "message", role: "user", content }];
+}
+
+/** Items bear no ids of their own: the server, which stores nothing, would look for them. */
+function toAssistantItems({ content, toolCalls = [], thinkingBlocks = [] }: AssistantMessage, form: Form) {
+  const blocks = form === "plain" ? [] : thinkingBlocks;
+  const items: JsonObject[] = toolCalls.map(({ id, name, arguments: text }) => ({
+    type: "function_call",
+    call_id: toCallId(id),
+    name,
+    arguments: text,
+  }));
+  if (content !== "") {
+    const text = { type: "output_text", text: content, annotations: [] };
+    items.unshift({ type: "message", role: "assistant", content: [text], ...phaseOf(blocks) });
+  }
+  // What was thought is only accepted in front of what came of it.
+  return items.length === 0 ? [] : [...blocks.flatMap((block) => toReasoningItem(block, form)), ...items];
+}
+
+/** What kind of message it was, which some models want to hear again. */
+function phaseOf(blocks: readonly JsonValue[]): JsonObject {
+  const message = blocks.findLast((block) => isObject(block) && block["type"] === "message");
+  const phase = isObject(message) ? message["phase"] : undefined;
+  return phase === "commentary" || phase === "final_answer" ? { phase } : {};
+}
+
+/** Only what brings its content along: what does not would be looked for where nothing was stored. */
+function toReasoningItem(block: JsonValue, form: Form): JsonObject[] {
+  if (!isJsonObject(block) || block["type"] !== "reasoning") return [];
+  const { id, summary = [], encrypted_content: encrypted, content } = block;
+  const hasSecret = typeof encrypted === "string" && encrypted !== "";
+  const hasContent = Array.isArray(content) && content.length > 0;
+  if (!hasSecret && !hasContent) return [];
+  return [
+    {
+      type: "reasoning",
+      ...(typeof id === "string" && id !== "" && form === "opaque" ? { id } : {}),
+      summary,
+      // Of what is encrypted no plain text may go along.
+      ...(hasSecret ? { encrypted_content: encrypted } : { content: content ?? [] }),
+    },
+  ];
+}
+
+function isJsonObject(value: JsonValue): value is JsonObject {
+  return isObject(value);
+}
+
+/** Ids that other vendors made can be longer than this one takes. A call and its result get the same. */
+function toCallId(id: string): string {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return id;
+  return `call_${createHash("sha256").update(id).digest("hex").slice(0, 40)}`;
+}

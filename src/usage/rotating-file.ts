@@ -1,0 +1,123 @@
+/** A file of lines that several processes append to, and that makes room for a new one when it is full. */
+
+import { Buffer } from "node:buffer";
+import type { AppendFile, FileSystem, Lock, Locks } from "../core/platform.ts";
+import { join } from "../lib/path.ts";
+
+const NEWLINE = 0x0a;
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export interface RotatingFileOptions {
+  readonly files: FileSystem;
+  readonly locks: Locks;
+  readonly folder: string;
+  /** `usage` for `usage.jsonl`, `usage.1.jsonl` (the youngest of the full ones), … */
+  readonly name: string;
+  readonly maxBytes: number;
+  /** How many full ones are kept. */
+  readonly keep: number;
+}
+
+export interface RotatingFile {
+  /** Where lines are added. */
+  readonly path: string;
+  /** Where there may be lines, oldest first. */
+  readonly paths: readonly string[];
+  /** Adds whole lines in one write. One caller at a time. */
+  append(lines: string): Promise<void>;
+  /** As long as it is held, no file is renamed. */
+  hold(signal: AbortSignal): Promise<Lock>;
+}
+
+export function createRotatingFile({
+  files,
+  locks,
+  folder,
+  name,
+  maxBytes,
+  keep,
+}: RotatingFileOptions): RotatingFile {
+  const path = join(folder, `${name}.jsonl`);
+  const numbered = (number: number) => join(folder, `${name}.${number}.jsonl`);
+  const lockName = `rotate:${path}`;
+
+  let file: AppendFile | undefined;
+  let inode = 0;
+  /** What the file's size is as long as nobody else adds to it. */
+  let expectedBytes = 0;
+
+  async function close(): Promise<void> {
+    const open = file;
+    file = undefined;
+    await open?.close();
+  }
+
+  const isFull = (bytes: number, more: number) => bytes > 0 && bytes + more > maxBytes;
+
+  async function rotate(more: number): Promise<void> {
+    const lock = await locks.tryAcquire(lockName);
+    // Somebody rotates or reads at this moment. A file that grows a little longer is better than waiting.
+    if (lock === undefined) return;
+    try {
+      const found = await files.stat(path);
+      if (found === undefined || !isFull(found.bytes, more)) return;
+      await close();
+      let free = 1;
+      // A rotation that was killed left a number free; otherwise the last one is overwritten.
+      while (free < keep && (await files.linkStat(numbered(free))) !== undefined) free++;
+      for (let number = free; number > 1; number--) {
+        await files.rename(numbered(number - 1), numbered(number));
+      }
+      await files.rename(path, numbered(1));
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Makes `file` the one at `path`, which another process may have rotated away. Resolves to its size. */
+  async function openCurrent(): Promise<number> {
+    for (;;) {
+      const found = await files.stat(path);
+      if (file !== undefined && found?.inode === inode) return found.bytes;
+      await close();
+      if (found === undefined) await files.makeFolder(folder, { mode: FOLDER_MODE });
+      file = await files.openAppend(path, { mode: FILE_MODE });
+      // Looked at again: another may have rotated the file between the look and the opening.
+      inode = found?.inode ?? Number.NaN;
+      expectedBytes = Number.NaN;
+    }
+  }
+
+  /** Whoever wrote last may have been cut short. */
+  async function isTorn(bytes: number): Promise<boolean> {
+    if (bytes === 0 || bytes === expectedBytes) return false;
+    const [last] = await files.read(path, { start: bytes - 1, end: bytes });
+    return last !== NEWLINE;
+  }
+
+  async function append(lines: string): Promise<void> {
+    const size = (await files.stat(path))?.bytes ?? 0;
+    const added = Buffer.byteLength(lines);
+    if (isFull(size, added)) await rotate(added);
+    const bytes = await openCurrent();
+    const torn = (await isTorn(bytes)) ? "\n" : "";
+    await file?.append(Buffer.from(torn + lines));
+    expectedBytes = bytes + torn.length + added;
+  }
+
+  return {
+    path,
+    paths: [...Array.from({ length: keep }, (_, index) => numbered(keep - index)), path],
+    async append(lines) {
+      try {
+        await append(lines);
+      } catch (error) {
+        // What it holds now is not known, and an open file takes nothing more after a failed write.
+        await close();
+        throw error;
+      }
+    },
+    hold: (signal) => locks.acquire(lockName, signal),
+  };
+}

@@ -1,0 +1,22 @@
+/** Images as far as their bytes tell, of any size. */
+
+import { Buffer } from "node:buffer";
+
+/** The smallest of its kind that a decoder takes. */
+export const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+export const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+export const JPEG = Buffer.from(
+  "ffd8ffe000104a46494600010100000100010000ffdb004300ffffffffffffffffffffffffffffffd9",
+  "hex",
+);
+export const WEBP = Buffer.from("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=", "base64");
+
+/** A PNG of exactly `bytes` bytes; one with another `mark` is another picture. */
+export function pngOf(bytes: number, mark = 0): Buffer {
+  const image = Buffer.alloc(bytes, mark);
+  PNG.copy(image);
+  return image;
+}
