@@ -182,37 +182,41 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       log,
       ...timeoutsFrom(env),
       onCall: (call) => {
-        recordCall(call).catch((error: unknown) => log.warn("A model call was not recorded", { error }));
+        recordCall()
+          .then((record) => record(call))
+          .catch((error: unknown) => log.warn("A model call was not recorded", { error }));
       },
     });
   });
 
-  async function recordCall(call: ModelCall): Promise<void> {
+  const recordCall = lazy(async () => {
     const [{ usedBy, promptTokens }, { priceOf }, store, { config: values }] = await Promise.all([
       import("./providers/resilient/used.ts"),
       import("./usage/price.ts"),
       usage(),
       config(),
     ]);
-    const { candidate, request, reply, caller, latencyMs } = call;
-    const { usage: counted, estimated } = usedBy(call);
-    if (reply.ok && !estimated) candidate.scale.learn(promptTokens(request), counted.input);
-    const { provider, name: model } = candidate;
-    const { cost: _, ...tokens } = counted;
-    const cost = priceOf({ model, provider, usage: counted, prices: values.modelPrices });
-    store.record({
-      time: new Date(clock.now()).toISOString(),
-      session: caller?.sessionKey ?? "",
-      origin: caller?.origin ?? "chat",
-      model,
-      provider,
-      ...tokens,
-      latency_ms: latencyMs,
-      ...(cost === undefined ? {} : { cost }),
-      ...(estimated ? { estimated } : {}),
-      ...(reply.ok ? {} : { failed: true }),
-    });
-  }
+    return (call: ModelCall): void => {
+      const { candidate, request, reply, caller, latencyMs } = call;
+      const { usage: counted, estimated } = usedBy(call);
+      if (reply.ok && !estimated) candidate.scale.learn(promptTokens(request), counted.input);
+      const { provider, name: model } = candidate;
+      const { cost: _, ...tokens } = counted;
+      const cost = priceOf({ model, provider, usage: counted, prices: values.modelPrices });
+      store.record({
+        time: new Date(clock.now()).toISOString(),
+        session: caller?.sessionKey ?? "",
+        origin: caller?.origin ?? "chat",
+        model,
+        provider,
+        ...tokens,
+        latency_ms: latencyMs,
+        ...(cost === undefined ? {} : { cost }),
+        ...(estimated ? { estimated } : {}),
+        ...(reply.ok ? {} : { failed: true }),
+      });
+    };
+  });
 
   async function describeProviders(): Promise<readonly ProviderInfo[]> {
     const [describe, { expandVariables }] = await Promise.all([

@@ -1,6 +1,7 @@
 /** What a turn needs of the world. */
 
 import type { Bus } from "../core/bus.ts";
+import type { SystemMessage } from "../core/model.ts";
 import type { Clock, Ids, Log } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Toolbox } from "../core/toolbox.ts";
@@ -15,7 +16,7 @@ export interface AgentDeps {
   readonly toolbox: Toolbox;
   readonly models: SessionModels;
   /** The system prompt as the workspace's files have it now. */
-  readonly systemPrompt: () => Promise<string>;
+  readonly systemPrompt: () => Promise<SystemMessage>;
   /** Adds the images of the conversation to its messages. */
   readonly images: ImageLoader;
   readonly runtimeContext: RuntimeContext;

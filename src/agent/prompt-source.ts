@@ -1,6 +1,7 @@
 /** Reads the files of the system prompt, again only when they have changed. */
 
 import { Buffer } from "node:buffer";
+import type { SystemMessage } from "../core/model.ts";
 import type { Assets, FileStat, Log } from "../core/platform.ts";
 import type { ToolFiles } from "../core/tool.ts";
 import { join } from "../lib/path.ts";
@@ -27,15 +28,23 @@ function isSame(a: FileStat, b: FileStat): boolean {
   return a.modifiedMs === b.modifiedMs && a.bytes === b.bytes && a.inode === b.inode;
 }
 
-/** A function that gives the prompt as the workspace has it now. A file that cannot be read is left out. */
+function areSame(one: readonly PromptFile[], other: readonly PromptFile[]): boolean {
+  return one.length === other.length && one.every((file, index) => file === other[index]);
+}
+
+/**
+ * A function that gives the prompt as the workspace has it now, and the same message as long as nothing has
+ * changed. A file that cannot be read is left out.
+ */
 export function createPromptSource({
   files,
   assets,
   log,
   facts,
-}: PromptSourceOptions): () => Promise<string> {
+}: PromptSourceOptions): () => Promise<SystemMessage> {
   const known = new Map<string, Known>();
   const reported = new Set<string>();
+  let last: { readonly files: readonly PromptFile[]; readonly message: SystemMessage } | undefined;
   let templates: Promise<readonly string[]> | undefined;
 
   async function templateOf(name: string): Promise<string | undefined> {
@@ -66,9 +75,10 @@ export function createPromptSource({
         }),
       ),
     );
-    return systemPrompt(
-      facts,
-      found.filter((file) => file !== undefined),
-    );
+    const present = found.filter((file) => file !== undefined);
+    if (last === undefined || !areSame(last.files, present)) {
+      last = { files: present, message: { role: "system", content: systemPrompt(facts, present) } };
+    }
+    return last.message;
   };
 }

@@ -6,9 +6,8 @@ import type { RunResult, TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
-import { estimateTokens } from "../lib/estimate.ts";
 import { INTERRUPTED, modelFailed, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
-import { toolTokens } from "../lib/request-tokens.ts";
+import { messageTokens, toolTokens } from "../lib/request-tokens.ts";
 import { toStored } from "../lib/transcript.ts";
 import { messageBudget } from "./context.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
@@ -142,9 +141,9 @@ async function prompt(
   deps: AgentDeps,
   { promptTokens, scale }: ModelChoice,
 ): Promise<readonly ChatMessage[]> {
-  const system = { role: "system", content: await deps.systemPrompt() } as const;
+  const system = await deps.systemPrompt();
   const budget = messageBudget({ promptTokens, toolTokens: toolTokens(deps.toolbox.definitions), scale });
-  const window = session.window(Math.max(128, budget - estimateTokens(system.content)));
+  const window = session.window(Math.max(128, budget - messageTokens(system)));
   return [system, ...(await deps.images.loadWindow(window))];
 }
 

@@ -76,6 +76,7 @@ export function createFixture({
     if (other === undefined) throw new UserError(`There is no model "${name}"`);
     return { ...choice, model: other, name, why: "it was chosen" };
   };
+  const system = { role: "system", content: "You are a test." } as const;
   const deps: AgentDeps = {
     version: "1.2.3",
     bus,
@@ -90,7 +91,7 @@ export function createFixture({
       log,
     }),
     models: createSessionModels({ standard: choice, presets: Object.keys(others), find, log }),
-    systemPrompt: async () => "You are a test.",
+    systemPrompt: async () => system,
     images: createImageLoader({ files: createFileSystem(), log, workspace }),
     runtimeContext: createRuntimeContext("UTC"),
     clock,

@@ -21,13 +21,14 @@ function setUp() {
   for (const [name, text] of Object.entries(templates)) write(name, text);
   const log = createFakeLog();
   const system = createFileSystem();
-  const prompt = createPromptSource({
+  const message = createPromptSource({
     files: createWorkspaceFiles({ system, workspace, home: undefined, restrict: true }),
     assets: { list: async () => Object.keys(templates), read: async (_, path) => templates[path] ?? "" },
     log,
     facts: { os: "linux", arch: "x64", runtime: "Test 1", workspace },
   });
-  return { workspace, write, log, prompt };
+  const prompt = async () => (await message()).content;
+  return { workspace, write, log, message, prompt };
 }
 
 test("createPromptSource() leaves unedited forms out, and keeps the soul", async () => {
@@ -53,9 +54,12 @@ test("createPromptSource() takes an edit in with the next prompt, in the order o
   ]);
 });
 
-test("createPromptSource() gives the same bytes as long as no file changes", async () => {
-  const { prompt } = setUp();
-  expect(await prompt()).toBe(await prompt());
+test("createPromptSource() gives the same message as long as no file changes", async () => {
+  const { message, write } = setUp();
+  const before = await message();
+  expect(await message()).toBe(before);
+  write("SOUL.md", "another soul");
+  expect(await message()).not.toEqual(before);
 });
 
 test("createPromptSource() does not follow a link out of the workspace, and says so once", async () => {

@@ -64,7 +64,8 @@ export function encodeMessages(
 
   const encoded: Uint8Array[] = [];
   let start = 0;
-  for (const [index, last] of said.entries()) {
+  for (let index = 0; index < said.length; index++) {
+    const last = said[index] as ChatMessage;
     if (areOne(last, said[index + 1])) continue;
     if (quirks.noUserAfterTool && last.role === "user" && said[start - 1]?.role === "tool") {
       encoded.push(CUT_OFF);

@@ -40,7 +40,8 @@ export function saysNothing(message: ChatMessage): boolean {
 }
 
 function isBlank(text: string): boolean {
-  return !/\S/.test(text);
+  // Asked of every message of every request, and nearly all begin with a letter.
+  return !(text.charCodeAt(0) > 0x20 && text.charCodeAt(0) < 0x7f) && !/\S/.test(text);
 }
 
 export function toWireMessage(message: ChatMessage, form: MessageForm): JsonObject {
