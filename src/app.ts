@@ -10,13 +10,12 @@ import type { Platform } from "./core/platform.ts";
 import type { SessionStore } from "./core/session.ts";
 import type { ToolFiles, ToolPorts } from "./core/tool.ts";
 import type { Toolbox, ToolRun } from "./core/toolbox.ts";
-import type { UsageStore } from "./core/usage.ts";
+import type { ModelCall, UsageStore } from "./core/usage.ts";
 import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
 import { followLinks } from "./lib/real-path.ts";
 import { createLog, type ProcessLog } from "./platform/log.ts";
-import type { ModelCall } from "./providers/resilient/resilient.ts";
 import { vendors } from "./providers/vendors/vendors.ts";
 
 export interface ProcessApp extends App {
@@ -181,53 +180,44 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       random: platform.random,
       log,
       ...timeoutsFrom(env),
-      onCall: (call) => {
-        recordCall()
-          .then((record) => record(call))
-          .catch((error: unknown) => log.warn("A model call was not recorded", { error }));
-      },
+      onCall: recordCall,
     });
   });
 
-  const recordCall = lazy(async () => {
-    const [{ usedBy, promptTokens }, { priceOf }, store, { config: values }] = await Promise.all([
-      import("./providers/resilient/used.ts"),
-      import("./usage/price.ts"),
+  /** Calls that are on their way into the record. */
+  const recording = new Set<Promise<void>>();
+
+  function recordCall(call: ModelCall): void {
+    const now = clock.now();
+    const recorded = recorder()
+      .then((record) => record(call, now))
+      .catch((error: unknown) => log.warn("A model call was not recorded", { error }))
+      .finally(() => recording.delete(recorded));
+    recording.add(recorded);
+  }
+
+  const recorder = lazy(async () => {
+    const [{ toRecord }, store, { config: values }] = await Promise.all([
+      import("./usage/record.ts"),
       usage(),
       config(),
     ]);
-    return (call: ModelCall): void => {
-      const { candidate, request, reply, caller, latencyMs } = call;
-      const { usage: counted, estimated } = usedBy(call);
-      if (reply.ok && !estimated) candidate.scale.learn(promptTokens(request), counted.input);
-      const { provider, name: model } = candidate;
-      const { cost: _, ...tokens } = counted;
-      const cost = priceOf({ model, provider, usage: counted, prices: values.modelPrices });
-      store.record({
-        time: new Date(clock.now()).toISOString(),
-        session: caller?.sessionKey ?? "",
-        origin: caller?.origin ?? "chat",
-        model,
-        provider,
-        ...tokens,
-        latency_ms: latencyMs,
-        ...(cost === undefined ? {} : { cost }),
-        ...(estimated ? { estimated } : {}),
-        ...(reply.ok ? {} : { failed: true }),
-      });
-    };
+    const { modelPrices: prices } = values;
+    return (call: ModelCall, now: number) => store.record(toRecord(call, { prices, now }));
   });
 
   async function describeProviders(): Promise<readonly ProviderInfo[]> {
-    const [describe, { expandVariables }] = await Promise.all([
+    const [describe, { mainSettings }, { expandVariables }] = await Promise.all([
       import("./providers/vendors/describe.ts"),
+      import("./providers/choose.ts"),
       import("./config/expand.ts"),
     ]);
-    const { modelPresets, providers } = (await config()).config;
-    const settings = await agentSettings();
-    const name = settings.modelPreset ?? "";
-    const preset = Object.hasOwn(modelPresets, name) ? modelPresets[name] : undefined;
-    const { model, provider } = preset ? expandVariables(preset, env, ["modelPresets", name]) : settings;
+    const { modelPresets: presets, providers } = (await config()).config;
+    const { model, provider } = mainSettings({
+      settings: await agentSettings(),
+      presets,
+      expand: (value, path) => expandVariables(value, env, path),
+    });
     return describe.describeProviders({ model, provider, providers, env });
   }
 
@@ -339,6 +329,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     prepareWorkspace,
     converse,
     async flush() {
+      await Promise.all(recording);
       await openUsage?.flush();
       await log.flush();
     },

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createApp } from "../src/app.ts";
+import { createApp, type ProcessApp } from "../src/app.ts";
+import type { ModelChoice } from "../src/core/app.ts";
 import { UserError } from "../src/core/errors.ts";
 import { createPlatform } from "../src/platform/index.ts";
 import { startChatServer } from "./fakes/chat-server.ts";
@@ -11,6 +12,19 @@ import { tempFolder } from "./fakes/temp.ts";
 const variable = (name: string) => `\${${name}}`;
 
 const providers = { mine: { apiBase: "http://127.0.0.1:9/v1", apiKey: variable("MY_KEY") } };
+
+function ask({ model, name }: ModelChoice, signal = new AbortController().signal) {
+  return model.chat(
+    {
+      model: name,
+      messages: [{ role: "user", content: "hi" }],
+      tools: [],
+      toolChoice: "auto",
+      maxTokens: 9,
+    },
+    { signal, onDelta() {} },
+  );
+}
 
 /** The program with this configuration and environment. */
 async function appWith(config: object, env: Record<string, string> = {}) {
@@ -139,20 +153,56 @@ test("chooseModel() asks a server of this machine, with nothing of what is confi
     { MY_KEY: "secret-value", OLLAMA_API_KEY: "secret-value" },
   );
   const server = { name: "ollama", label: "Ollama", baseUrl: chat.url, models: ["m"] };
-  const { model, name, why, fallbacks } = await app.chooseModel({ model: "m", server });
+  const choice = await app.chooseModel({ model: "m", server });
+  const { name, why, fallbacks } = choice;
   expect([name, why, fallbacks]).toEqual(["m", "ollama, because it was found on this machine", []]);
-  const reply = await model.chat(
-    {
-      model: name,
-      messages: [{ role: "user", content: "hi" }],
-      tools: [],
-      toolChoice: "auto",
-      maxTokens: 9,
-    },
-    { signal: new AbortController().signal, onDelta() {} },
-  );
-  expect(reply.ok).toBe(true);
+  expect((await ask(choice)).ok).toBe(true);
   const { headers = {}, body } = chat.requests[0] ?? {};
   expect([headers["authorization"], headers["x-mine"], body?.["model"]]).toEqual([undefined, undefined, "m"]);
   await chat.close();
+});
+
+/** What is recorded in the workspace of `app`. */
+async function recordsOf(app: ProcessApp): Promise<readonly unknown[]> {
+  const { workspace } = await app.paths();
+  const lines = readFileSync(join(workspace, ".nanobot/usage.jsonl"), "utf8").trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line));
+}
+
+test("flush() resolves when a call that ended this moment is recorded, at what it cost", async () => {
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 0 };
+  const chat = await startChatServer({ script: [{ text: "hi", usage }] });
+  const app = await appWith({
+    agents: { defaults: { model: "mine/m" } },
+    providers: { mine: { apiBase: chat.url } },
+    modelPrices: { m: { input: 3, output: 1 } },
+  });
+  expect((await ask(await app.chooseModel({}))).ok).toBe(true);
+  await app.flush();
+  expect(await recordsOf(app)).toMatchObject([
+    { model: "m", provider: "mine", origin: "chat", input: 1_000_000, cost: 3 },
+  ]);
+  await chat.close();
+});
+
+test.each(["is refused", "is stopped"])("flush() records a call that %s", async (how) => {
+  const abort = new AbortController();
+  const chat = await startChatServer({
+    script: [how === "is refused" ? { status: 401, body: {} } : { never: true }],
+    onRequest: () => (how === "is refused" ? undefined : abort.abort()),
+  });
+  const app = await appWith({
+    agents: { defaults: { model: "mine/m" } },
+    providers: { mine: { apiBase: chat.url } },
+  });
+  expect((await ask(await app.chooseModel({}), abort.signal)).ok).toBe(false);
+  await app.flush();
+  expect(await recordsOf(app)).toMatchObject([{ model: "m", failed: true }]);
+  await chat.close();
+});
+
+test("flush() makes no record where no model was asked", async () => {
+  const app = await appWith({});
+  await app.flush();
+  expect(existsSync(join((await app.paths()).workspace, ".nanobot"))).toBe(false);
 });

@@ -1,19 +1,21 @@
 /** The chat commands: what a message that begins with `/` means in every channel. */
 
-import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { Session } from "../core/session.ts";
+import { modelNameProblem } from "../lib/model-name.ts";
 import { nearest } from "../lib/nearest.ts";
 import {
   modelChosen,
   modelInUse,
   modelNotChosen,
   NEW_SESSION,
+  problemOf,
   stopped,
   takesNoArguments,
   unknownCommand,
 } from "../lib/phrases.ts";
+import { clip } from "../lib/text.ts";
 import type { AgentDeps } from "./deps.ts";
 import { openSession } from "./turn.ts";
 
@@ -54,11 +56,7 @@ async function withSession<T>(
 
 async function startNewSession(port: CommandPort): Promise<string> {
   const { deps, stopSession, inLane } = port;
-  const archive = async (session: Session) => {
-    const { metadata } = session;
-    await session.archive();
-    await deps.models.carryOver(session, metadata);
-  };
+  const archive = (session: Session) => session.archive(deps.models.kept(session));
   // Its place in the lane is taken first, so that a message that comes meanwhile begins the new session.
   const archived = inLane(() => withSession(port, archive));
   // It fails before anybody waits for it when stopping takes longer.
@@ -68,16 +66,9 @@ async function startNewSession(port: CommandPort): Promise<string> {
   return NEW_SESSION;
 }
 
-/** Asks the session itself only when no turn has done so yet, since that waits for its lane. */
-async function modelOf(port: CommandPort): Promise<ModelChoice> {
-  const { models } = port.deps;
-  const known = models.lastOf(port.message.sessionKey);
-  return known ?? port.inLane(() => withSession(port, (session) => models.of(session)));
-}
-
-async function status(port: CommandPort): Promise<string> {
-  const { deps, message, active, startedAt } = port;
-  const { name, why, fallbacks } = await modelOf(port);
+async function status({ deps, message, active, startedAt }: CommandPort): Promise<string> {
+  // Asked of the session itself it would wait for whatever holds the session.
+  const { name, why, fallbacks } = deps.models.lastOf(message.sessionKey) ?? deps.models.standard;
   const minutes = Math.floor((deps.clock.now() - startedAt) / 60_000);
   return [
     `nanobot ${deps.version}`,
@@ -95,14 +86,20 @@ const STANDARD = "default";
 async function model(port: CommandPort, name: string): Promise<string> {
   const { inLane } = port;
   const { models } = port.deps;
-  if (name === "") return modelInUse(await modelOf(port), models.presets);
+  if (name === "") {
+    const known = models.lastOf(port.message.sessionKey);
+    const inUse = known ?? (await inLane(() => withSession(port, (session) => models.of(session))));
+    return modelInUse(inUse, models.presets);
+  }
+  const problem = modelNameProblem(name);
+  if (problem !== undefined) throw new UserError(modelNotChosen(clip(name, 80), problem, models.presets));
   try {
-    const wanted = name === STANDARD ? undefined : name;
+    const wanted = name.toLowerCase() === STANDARD ? undefined : name;
     const choice = await inLane(() => withSession(port, (session) => models.choose(session, wanted)));
     return modelChosen(choice.name, choice.why);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    throw new UserError(modelNotChosen(name, error.message, models.presets));
+    throw new UserError(modelNotChosen(name, problemOf(error), models.presets));
   }
 }
 

@@ -1,14 +1,15 @@
 /** Keeps what one run sends to the model within its budget: the session is not touched, only the copy that is sent. */
 
 import type { AssistantMessage, ChatMessage, TokenScale, ToolMessage } from "../core/model.ts";
-import { leftOutCharacters, leftOutResult, leftOutSteps } from "../lib/phrases.ts";
+import { isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import { leftOutCharacters, leftOutSteps } from "../lib/phrases.ts";
 import { messagesTokens, messageTokens } from "../lib/request-tokens.ts";
 import { headTail } from "../lib/text.ts";
 
 /** When something old must go, more than needed goes, so that the prefix stays the same for some rounds. */
 const TARGET = 0.85;
-/** Shorter texts are not worth leaving out. */
-const SHORT_CHARS = 500;
+/** What is left of a prompt that a stand-in refused as too long. */
+const AFTER_REFUSAL = 0.7;
 /** What stays of a result the model is just waiting for: so much if possible, and the least. */
 const SOME_RESULT_CHARS = 1_000;
 const LEAST_RESULT_CHARS = 100;
@@ -18,8 +19,15 @@ const NOTE_TOKENS = 30;
 export interface Context {
   /** `messages`, or a copy that fits. The end is never left out, nor the system prompt. */
   fit(messages: readonly ChatMessage[]): readonly ChatMessage[];
-  /** The provider refused `sent` as too long. Says whether `fit` will give less of it from now on. */
-  refused(messages: readonly ChatMessage[], sent: readonly ChatMessage[]): boolean;
+  /**
+   * `sent` was refused as too long: by the model itself, or, `byAnother`, by one that stood in for it, which
+   * says nothing of later turns. Says whether `fit` will give less of it from now on.
+   */
+  refused(
+    messages: readonly ChatMessage[],
+    sent: readonly ChatMessage[],
+    options: { byAnother: boolean },
+  ): boolean;
 }
 
 interface ContextOptions {
@@ -43,7 +51,9 @@ export function messageBudget({ promptTokens, toolTokens, scale }: ContextOption
  * message, and at last the step that has just come is shortened. What was left out once stays so.
  */
 export function createContext(options: ContextOptions): Context {
-  const draft = createDraft(resultsLeftOut(options.scale));
+  const draft = createDraft();
+  /** For this run alone. */
+  let ceiling = Number.POSITIVE_INFINITY;
   /** Left out behind a message of the user. */
   const stepsBehind = new Map<ChatMessage, number>();
 
@@ -89,7 +99,7 @@ export function createContext(options: ContextOptions): Context {
   }
 
   function fit(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-    const budget = messageBudget(options);
+    const budget = Math.min(messageBudget(options), ceiling);
     const before = draft.of(messages);
     if (draft.tokens <= budget) return before;
     shrink(messages, budget);
@@ -98,9 +108,10 @@ export function createContext(options: ContextOptions): Context {
 
   return {
     fit,
-    refused(messages, sent) {
+    refused(messages, sent, { byAnother }) {
       const before = messagesTokens(sent);
-      options.scale.refused(before + options.toolTokens);
+      if (byAnother) ceiling = Math.min(ceiling, Math.floor(before * AFTER_REFUSAL));
+      else options.scale.refused(before + options.toolTokens);
       return messagesTokens(fit(messages)) < before;
     },
   };
@@ -115,26 +126,15 @@ interface Draft {
   /** As it is sent. */
   now(message: ChatMessage): ChatMessage;
   replace(message: ChatMessage, by: ChatMessage): void;
-  /** For this turn and those after it. */
-  leaveOut(result: ToolMessage): void;
   drop(message: ChatMessage): void;
 }
 
-const leftOutFor = new WeakMap<TokenScale, WeakMap<ChatMessage, ChatMessage>>();
-
-/** Stays so in later turns of the same session with the same model, so that its provider keeps the prefix. */
-function resultsLeftOut(scale: TokenScale): WeakMap<ChatMessage, ChatMessage> {
-  const known = leftOutFor.get(scale) ?? new WeakMap<ChatMessage, ChatMessage>();
-  leftOutFor.set(scale, known);
-  return known;
-}
-
-function createDraft(leftOut: WeakMap<ChatMessage, ChatMessage>): Draft {
+function createDraft(): Draft {
   const replaced = new Map<ChatMessage, ChatMessage>();
   const dropped = new Set<ChatMessage>();
   let tokens = 0;
   const isKept = (message: ChatMessage) => !dropped.has(message);
-  const now = (message: ChatMessage) => replaced.get(message) ?? leftOut.get(message) ?? message;
+  const now = (message: ChatMessage) => replaced.get(message) ?? message;
   return {
     isKept,
     now,
@@ -150,12 +150,6 @@ function createDraft(leftOut: WeakMap<ChatMessage, ChatMessage>): Draft {
       tokens += messageTokens(by) - messageTokens(now(message));
       replaced.set(message, by);
     },
-    leaveOut(result) {
-      const note = withoutResult(result);
-      tokens += messageTokens(note) - messageTokens(now(result));
-      leftOut.set(result, note);
-      replaced.delete(result);
-    },
     drop(message) {
       tokens -= messageTokens(now(message));
       dropped.add(message);
@@ -166,8 +160,8 @@ function createDraft(leftOut: WeakMap<ChatMessage, ChatMessage>): Draft {
 function leaveOutResults(draft: Draft, messages: readonly ChatMessage[], most: number): void {
   for (const message of messages) {
     if (draft.tokens <= most) return;
-    if (draft.isKept(message) && isResult(message) && draft.now(message).content.length >= SHORT_CHARS)
-      draft.leaveOut(message);
+    if (draft.isKept(message) && isResult(message) && isWorthLeavingOut(draft.now(message).content))
+      draft.replace(message, withoutResult(message));
   }
 }
 
@@ -205,10 +199,6 @@ function isResult(message: ChatMessage): message is ToolMessage {
   return message.role === "tool";
 }
 
-function withoutResult(message: ToolMessage): ToolMessage {
-  return { ...message, content: leftOutResult(message.name, message.content.length) };
-}
-
 function shortened(message: ToolMessage, most: number): ToolMessage {
   return { ...message, content: headTail(message.content, most, leftOutCharacters) };
 }
@@ -216,15 +206,15 @@ function shortened(message: ToolMessage, most: number): ToolMessage {
 function hasLongArguments(message: ChatMessage): message is AssistantMessage {
   return (
     message.role === "assistant" &&
-    (message.toolCalls ?? []).some((call) => call.arguments.length >= SHORT_CHARS)
+    (message.toolCalls ?? []).some((call) => isWorthLeavingOut(call.arguments))
   );
 }
 
 function withoutArguments(message: AssistantMessage): AssistantMessage {
   const toolCalls = (message.toolCalls ?? []).map((call) =>
-    call.arguments.length < SHORT_CHARS
-      ? call
-      : { ...call, arguments: JSON.stringify({ left_out: `${call.arguments.length} characters` }) },
+    isWorthLeavingOut(call.arguments)
+      ? { ...call, arguments: JSON.stringify({ left_out: `${call.arguments.length} characters` }) }
+      : call,
   );
   return { ...message, toolCalls };
 }

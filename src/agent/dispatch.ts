@@ -5,6 +5,7 @@ import { Stopped, UserError } from "../core/errors.ts";
 import type { TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import { createLanes } from "../lib/lanes.ts";
+import { problemOf } from "../lib/phrases.ts";
 import { chatCommand, type RunCommand } from "./commands.ts";
 import type { AgentDeps } from "./deps.ts";
 import { publishFinal } from "./publish.ts";
@@ -104,7 +105,7 @@ export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnd
       (error: unknown) => {
         // What the user can mend is told to the user alone.
         if (!(error instanceof UserError)) log.error("Command failed", { command: message.content, error });
-        return { outcome: "error", content: error instanceof Error ? error.message : String(error) } as const;
+        return { outcome: "error", content: problemOf(error) } as const;
       },
     );
     // At shutdown it is left for the next start, like a turn.

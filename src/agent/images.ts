@@ -1,7 +1,7 @@
 /** The images of a conversation as a model takes them: read from `media/`, checked, and bounded. */
 
 import { Buffer } from "node:buffer";
-import { IMAGES_PER_MESSAGE } from "../core/media.ts";
+import { IMAGES_PER_MESSAGE, IMAGES_PER_REQUEST } from "../core/media.ts";
 import type { Media } from "../core/messages.ts";
 import type { ChatMessage, Image } from "../core/model.ts";
 import type { FileStat, FileSystem, Log } from "../core/platform.ts";
@@ -16,9 +16,12 @@ const MIB = 1024 * 1024;
 export const MAX_IMAGE_BYTES = 3.75 * MIB;
 /** Of all images of a request together. */
 const REQUEST_CHARS = 16 * MIB;
-const REQUEST_IMAGES = 20;
-/** What is left when there are too many: leaving out one with each new one would cost the cached prefix each time. */
-const KEPT_SHARE = 0.75;
+/**
+ * When there are too many, they go by so many at once, counted from the oldest that is shown: leaving out
+ * one with each new one would cost the cached prefix each time.
+ */
+const STEP_IMAGES = 5;
+const STEP_CHARS = 4 * MIB;
 /** More than a request takes, so that the images of a conversation stay the same objects from turn to turn. */
 const CACHED_CHARS = 24 * MIB;
 
@@ -77,10 +80,9 @@ function createImageCache() {
   };
 }
 
-function fits(groups: readonly (readonly Image[])[], share: number): boolean {
-  const images = groups.flat();
-  const chars = images.reduce((sum, { data }) => sum + data.length, 0);
-  return images.length <= REQUEST_IMAGES * share && chars <= REQUEST_CHARS * share;
+/** What `total` has above `most`, rounded up to whole steps. */
+function surplus(total: number, most: number, step: number): number {
+  return Math.ceil(Math.max(0, total - most) / step) * step;
 }
 
 function areSame(one: readonly Image[], other: readonly Image[]): boolean {
@@ -106,68 +108,100 @@ function illustrate(line: StoredMessage, images: readonly Image[]): ChatMessage 
 export function createImageLoader({ files, log, workspace }: ImageLoaderOptions): ImageLoader {
   const root = join(workspace, "media") + SEPARATOR;
   const cache = createImageCache();
-  /** Lines whose images were once too many stay without them, so that what precedes the newest never changes back. */
-  const retired = new WeakSet<StoredMessage>();
+  interface Found {
+    readonly name: string;
+    readonly path: string;
+    readonly stat: FileStat;
+  }
+
+  function leaveOut(name: string, reason: string, error?: unknown): undefined {
+    log.debug("Left an image out", { path: name, reason, ...(error === undefined ? {} : { error }) });
+  }
 
   /** The session file only names an image, and what it names is judged as if a stranger had. */
-  async function loadImage(media: Media): Promise<Image | undefined> {
+  async function find(media: Media): Promise<Found | undefined> {
     const name = mediaPath(media);
-    const leaveOut = (reason: string, error?: unknown): undefined => {
-      log.debug("Left an image out", { path: name, reason, ...(error === undefined ? {} : { error }) });
-    };
     try {
       const path = await files.realPath(resolve(workspace, name));
-      if (!path.startsWith(root)) return leaveOut("it leads outside media/");
+      if (!path.startsWith(root)) return leaveOut(name, "it leads outside media/");
       const stat = await files.stat(path);
-      if (stat?.kind !== "file") return leaveOut("it is no regular file");
-      if (stat.bytes > MAX_IMAGE_BYTES) return leaveOut("it is too large");
-      const known = cache.get(path, stat);
-      if (known !== undefined) return known;
+      if (stat?.kind !== "file") return leaveOut(name, "it is no regular file");
+      if (stat.bytes > MAX_IMAGE_BYTES) return leaveOut(name, "it is too large");
+      return { name, path, stat };
+    } catch (error) {
+      return leaveOut(name, "it cannot be read", error);
+    }
+  }
+
+  async function read({ name, path, stat }: Found): Promise<Image | undefined> {
+    const known = cache.get(path, stat);
+    if (known !== undefined) return known;
+    try {
       const bytes = await files.read(path, { end: MAX_IMAGE_BYTES });
       const mime = imageType(bytes);
-      if (mime === undefined) return leaveOut("it is no image that models take");
+      if (mime === undefined) return leaveOut(name, "it is no image that models take");
       const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
       const image = { mime, data, name };
       cache.add(path, { stat, image });
       return image;
     } catch (error) {
-      return leaveOut("it cannot be read", error);
+      return leaveOut(name, "it cannot be read", error);
     }
   }
 
-  async function load({ role, media = [] }: StoredMessage): Promise<readonly Image[]> {
-    const found: Image[] = [];
+  async function findAll({ role, media = [] }: StoredMessage): Promise<readonly Found[]> {
+    const found: Found[] = [];
     if (role !== "user") return found;
     for (const entry of media.filter(isImage).slice(0, IMAGES_PER_MESSAGE)) {
-      const image = await loadImage(entry);
-      if (image !== undefined && fits([found, [image]], 1)) found.push(image);
+      const image = await find(entry);
+      if (image !== undefined && charsOf([...found, image]) <= REQUEST_CHARS) found.push(image);
     }
     return found;
   }
 
-  /** From the newest line on, whole lines at a time. */
-  async function newest(lines: readonly StoredMessage[]): Promise<(readonly Image[])[]> {
-    const groups: (readonly Image[])[] = [];
-    for (const line of lines) {
-      groups.push(await load(line));
-      if (fits(groups, 1)) continue;
-      while (groups.length > 1 && !fits(groups, KEPT_SHARE)) groups.pop();
-      for (const older of lines.slice(groups.length)) retired.add(older);
-      break;
+  async function readAll(found: readonly Found[]): Promise<readonly Image[]> {
+    const images: Image[] = [];
+    for (const one of found) {
+      const image = await read(one);
+      if (image !== undefined) images.push(image);
     }
-    return groups;
+    return images;
   }
 
   return {
-    load,
+    load: async (line) => readAll(await findAll(line)),
 
     async loadWindow(lines) {
-      const pictured = lines
-        .filter((line) => line.role === "user" && line.media?.some(isImage) && !retired.has(line))
-        .reverse();
-      const groups = await newest(pictured);
-      const images = new Map(groups.map((group, index) => [pictured[index], group]));
+      const pictured = lines.filter((line) => line.role === "user" && line.media?.some(isImage));
+      if (pictured.length === 0) return lines.map(toChat);
+      const found = new Map<StoredMessage, readonly Found[]>();
+      for (const line of pictured) found.set(line, await findAll(line));
+      const groups = withoutSurplus([...found]);
+      const images = new Map<StoredMessage, readonly Image[]>();
+      for (const [line, group] of groups) images.set(line, await readAll(group));
       return lines.map((line) => illustrate(line, images.get(line) ?? []));
     },
   };
+}
+
+/** Base64 of a file is so long. */
+function charsOf(group: readonly { readonly stat: FileStat }[]): number {
+  return group.reduce((sum, { stat }) => sum + Math.ceil(stat.bytes / 3) * 4, 0);
+}
+
+/** Whole lines, the oldest first, until the rest fits. The newest line stays. */
+function withoutSurplus<T extends { readonly stat: FileStat }>(
+  groups: readonly (readonly [StoredMessage, readonly T[]])[],
+): readonly (readonly [StoredMessage, readonly T[]])[] {
+  const all = groups.flatMap(([, group]) => group);
+  let images = surplus(all.length, IMAGES_PER_REQUEST, STEP_IMAGES);
+  let chars = surplus(charsOf(all), REQUEST_CHARS, STEP_CHARS);
+  let first = 0;
+  while ((images > 0 || chars > 0) && first < groups.length - 1) {
+    const group = groups[first]?.[1] ?? [];
+    images -= group.length;
+    chars -= charsOf(group);
+    first++;
+  }
+  return groups.slice(first);
 }

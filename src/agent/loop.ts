@@ -101,8 +101,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
   ): Promise<ChatReply> {
     const sent = context.fit(history);
     const reply = await chat(round, [...sent, ...question], toolChoice);
-    const isTooLong = !reply.ok && reply.error.kind === "contextOverflow" && reply.partial === "";
-    if (!isTooLong || !context.refused(history, sent)) return reply;
+    if (reply.ok || reply.error.kind !== "contextOverflow" || reply.partial !== "") return reply;
+    if (!context.refused(history, sent, { byAnother: reply.error.model !== undefined })) return reply;
     return chat(round, [...context.fit(history), ...question], toolChoice);
   }
 

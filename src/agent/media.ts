@@ -133,7 +133,11 @@ export function createMediaStore({ files, clock, log, workspace }: MediaStoreOpt
     let kept = 0;
     for (const { path, bytes, modifiedMs } of found.sort((a, b) => b.modifiedMs - a.modifiedMs)) {
       kept += bytes;
-      if (kept > KEPT_BYTES || now - modifiedMs > KEPT_MS) await files.remove(path);
+      if (kept <= KEPT_BYTES && now - modifiedMs <= KEPT_MS) continue;
+      // One that cannot be removed must not keep the others.
+      await files
+        .remove(path)
+        .catch((error: unknown) => log.warn("Could not remove old media", { path, error }));
     }
   }
 

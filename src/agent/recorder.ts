@@ -16,12 +16,14 @@ export interface Recorder {
   record(event: RunEvent): Promise<void>;
   /** Says that no more text comes, if there was some. */
   endStream(): Promise<void>;
-  /** Of all model calls so far. */
-  usage(): Usage;
+  /** Of all model calls so far, as far as providers counted. */
+  usage(): Usage | undefined;
 }
 
 export function createRecorder(message: InboundMessage, session: Session, deps: AgentDeps): Recorder {
   let streamed = false;
+  let isCounted = false;
+  let notices = 0;
   const total: { -readonly [K in keyof Usage]: number } = { input: 0, output: 0, cached: 0, reasoning: 0 };
   const extra = () => ({ timestamp: timestamp(deps), turn: message.id });
   const show = (shown: Shown) => publish(message, deps, shown);
@@ -38,11 +40,13 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
         return show({ kind: "delta", content: event.delta.text });
       case "model.notice": {
         const { kind, text } = event.notice;
-        if (kind === "quota") return publishNotice(message, deps, { name: kind, content: text });
+        if (kind === "quota")
+          return publishNotice(message, deps, { name: `${kind}/${++notices}`, content: text });
         return show({ kind: "progress", content: text });
       }
       case "model.ended":
         if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
+        isCounted ||= event.usage !== undefined;
         return;
       case "assistant.calls":
         // On disk before anything is changed: after a crash nobody must think that these calls did not run.
@@ -64,5 +68,5 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
     if (streamed) await show({ kind: "streamEnd", content: "", resuming: false });
   }
 
-  return { record, endStream, usage: () => total };
+  return { record, endStream, usage: () => (isCounted ? total : undefined) };
 }

@@ -22,8 +22,8 @@ export interface SessionModels {
   lastOf(sessionKey: string): ModelChoice | undefined;
   /** Chooses by the name of a preset or of a model, for good; without one, the configured model again. Rejects with a `UserError`. */
   choose(session: Session, name: string | undefined): Promise<ModelChoice>;
-  /** The session began afresh, and `before` is its metadata from before: a choice is for the chat, not for what was said. */
-  carryOver(session: Session, before: JsonObject): Promise<void>;
+  /** What of a session's metadata goes on when it begins afresh: a choice is for the chat, not for what was said. */
+  kept(session: Session): JsonObject;
 }
 
 export interface SessionModelsOptions {
@@ -53,6 +53,7 @@ export function createSessionModels({
     for (const oldest of last.keys()) {
       if (last.size <= MOST) break;
       last.delete(oldest);
+      haveChosen.delete(oldest);
     }
     return choice;
   }
@@ -77,14 +78,16 @@ export function createSessionModels({
     lastOf: (sessionKey) => last.get(sessionKey),
     async choose(session, name) {
       const choice = name === undefined ? standard : await find(name);
+      const { [CHOSEN]: before, ...others } = session.metadata;
+      if (before !== name) {
+        await session.setMetadata(name === undefined ? others : { ...others, [CHOSEN]: name });
+      }
       if (isWanted) haveChosen.add(session.key);
-      const { [CHOSEN]: _, ...others } = session.metadata;
-      await session.setMetadata(name === undefined ? others : { ...others, [CHOSEN]: name });
       return remember(session.key, choice);
     },
-    async carryOver(session, before) {
-      const name = before[CHOSEN];
-      if (typeof name === "string") await session.setMetadata({ ...session.metadata, [CHOSEN]: name });
+    kept({ metadata }) {
+      const name = metadata[CHOSEN];
+      return typeof name === "string" ? { [CHOSEN]: name } : {};
     },
   };
 }

@@ -6,7 +6,7 @@ import type { RunResult, TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
-import { INTERRUPTED, modelFailed, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
+import { INTERRUPTED, modelFailed, problemOf, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { messageTokens, toolTokens } from "../lib/request-tokens.ts";
 import { toStored } from "../lib/transcript.ts";
 import { messageBudget } from "./context.ts";
@@ -41,7 +41,7 @@ export async function runTurn(
     if (signal.aborted) return "stopped";
     // What the user can mend is told to the user; anything else is for the log too.
     if (!(error instanceof UserError)) deps.log.error("Turn failed", { turn: message.id, error });
-    await publishFinal(message, deps, { outcome: "error", content: turnFailed(describe(error)) });
+    await publishFinal(message, deps, { outcome: "error", content: turnFailed(problemOf(error)) });
     return "failed";
   }
 }
@@ -160,8 +160,9 @@ async function finish(
   message: InboundMessage,
   session: Session,
   deps: AgentDeps,
-  { result, model, usage }: { result: RunResult; model: string; usage: Usage },
+  { result, model, usage }: { result: RunResult; model: string; usage: Usage | undefined },
 ): Promise<TurnStatus> {
+  const counted = usage === undefined ? {} : { usage };
   switch (result.status) {
     case "answered":
       await saveAnswer(message, session, deps, result.message);
@@ -169,7 +170,7 @@ async function finish(
         outcome: "answer",
         content: result.message.content,
         model: result.message.model ?? model,
-        usage,
+        ...counted,
       });
       return "answered";
     case "failed":
@@ -179,7 +180,7 @@ async function finish(
         outcome: "error",
         content: modelFailed(result.error),
         model,
-        usage,
+        ...counted,
       });
       return "failed";
     case "aborted":
@@ -195,8 +196,4 @@ async function saveAnswer(
 ) {
   const line = toStored(answer, { timestamp: timestamp(deps), turn: message.id });
   await session.append([line], { sync: true });
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@
 
 import type { LocalServer, ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
+import { modelNameProblem } from "../lib/model-name.ts";
 import { type CommandContext, textOption } from "./command.ts";
 import { pickLocalModel, someOf } from "./local.ts";
 import type { CreatePrompter } from "./prompter.ts";
@@ -16,6 +17,8 @@ export async function chooseAgentModel(
   createPrompter: CreatePrompter,
 ): Promise<AgentModel> {
   const wanted = textOption(options, "model");
+  const problem = wanted === undefined ? undefined : modelNameProblem(wanted);
+  if (problem !== undefined) throw new UserError(`Read --model: ${problem}`);
   const offline = options["offline"] === true;
   if (options["local"] === true) {
     if (offline) throw new UserError("--local and --offline contradict each other");

@@ -9,7 +9,6 @@ import {
   CUSTOM,
   checkAnswers,
   emptyConfig,
-  modelProblem,
   planSetup,
   vendorNamed,
 } from "../config/onboarding.ts";
@@ -17,6 +16,7 @@ import { configPaths } from "../config/paths.ts";
 import { saveConfig } from "../config/save.ts";
 import type { App, LocalServer, VendorInfo } from "../core/app.ts";
 import { Stopped, UserError } from "../core/errors.ts";
+import { modelNameProblem } from "../lib/model-name.ts";
 import { findSameName, isSameName } from "../lib/same-name.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
 import { someOf } from "./local.ts";
@@ -56,11 +56,11 @@ export async function onboard(
   checkAnswers(given, { vendors: app.vendors, config: loaded.config, env });
   try {
     const asking = async () => {
-      const isTold = given.provider !== undefined && given.model !== undefined;
-      const found = isTold ? [] : await app.localServers(signal);
+      const needsNoSearch = given.provider !== undefined && given.model !== undefined;
+      const found = needsNoSearch ? [] : await app.localServers(signal);
       return ask(await createPrompter(signal, INTRO), given, loaded, { vendors: app.vendors, found });
     };
-    await setUp(app, loaded, canAsk ? await asking() : given);
+    await setUp(app, loaded, canAsk ? await asking() : await completed(given, app, signal));
   } catch (error) {
     if (error instanceof Stopped) return 130;
     throw error;
@@ -75,6 +75,17 @@ function answersFrom(options: CommandContext["options"]): Answers {
     apiBase: textOption(options, "api-base"),
     model: textOption(options, "model"),
   };
+}
+
+/** A server on this machine has the models it has, and not the one that many have. */
+async function completed(given: Answers, app: App, signal: AbortSignal): Promise<Answers> {
+  const vendor = given.provider === undefined ? undefined : vendorNamed(given.provider, app.vendors);
+  const isTold = given.model !== undefined || given.apiBase !== undefined;
+  if (!vendor?.local || isTold) return given;
+  const server = (await app.localServers(signal)).find(({ name }) => name === vendor.name);
+  const usual = vendor.defaultModel;
+  const model = usual !== undefined && server?.models.includes(usual) ? usual : server?.models[0];
+  return model === undefined ? given : { ...given, model };
 }
 
 function nobodyToAsk(): UserError {
@@ -175,7 +186,7 @@ async function askModel(prompter: Prompter, usual: string, models: readonly stri
     });
     if (model !== ANOTHER) return model;
   }
-  return prompter.text("Model", { fallback: usual, check: modelProblem });
+  return prompter.text("Model", { fallback: usual, check: modelNameProblem });
 }
 
 /** The provider in use: a known one, or one of the user's own as the file spells it. */

@@ -14,7 +14,7 @@ const units: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w
 const LONGEST_NAME = 60;
 
 /** `24h`, `7d` and `2w` before `now`, or the beginning of a day as in `2026-11-30`; `undefined` for anything else. */
-export function parseSince(text: string, now: number, timeZone = "UTC"): number | undefined {
+export function parseSince(text: string, now: number, timeZone: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,6})([hdw])$/i.exec(text) ?? [];
   const unitMs = units[unit.toLowerCase()];
   if (unitMs === undefined) return startOfDay(text, timeZone);
@@ -63,6 +63,7 @@ function table(by: UsageGrouping, summary: UsageSummary, width: (text: string) =
     return [
       oneLine(name, LONGEST_NAME),
       count.format(totals.calls),
+      ...(total.failed > 0 ? [count.format(totals.failed)] : []),
       guessed + count.format(totals.input),
       count.format(totals.cached),
       guessed + count.format(totals.output),
@@ -70,7 +71,8 @@ function table(by: UsageGrouping, summary: UsageSummary, width: (text: string) =
       cost(totals),
     ];
   };
-  const head = [by, "calls", "in", "cached", "out", "reasoning", "cost"];
+  const failed = total.failed > 0 ? ["failed"] : [];
+  const head = [by, "calls", ...failed, "in", "cached", "out", "reasoning", "cost"];
   const body = groups.map(({ name, ...totals }) => row(name, totals));
   if (others !== undefined) body.push(row("(others)", others));
   const foot = row("total", total);
@@ -106,7 +108,15 @@ async function run({ app, options, signal }: CommandContext): Promise<ExitCode> 
   }
   if (summary.total.calls > 0) terminal.out(table(by, summary, terminal.width));
   else terminal.err(`No model calls are recorded ${since === undefined ? "yet" : "since then"}.\n`);
+  const { unpricedModels } = summary;
+  // A script that keeps stderr asked for errors, and this is advice.
+  if (unpricedModels.length > 0 && terminal.stderrIsTty) terminal.err(askForPrices(unpricedModels));
   return 0;
+}
+
+function askForPrices(models: readonly string[]): string {
+  const names = models.map((name) => oneLine(name, LONGEST_NAME));
+  return `Set modelPrices for ${names.join(", ")} to see what all calls cost.\n`;
 }
 
 export const command = defineCommand({

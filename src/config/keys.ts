@@ -16,7 +16,7 @@ export function toCamel(key: string): string {
 /** A key as it may be printed. Whoever mixes up keys and values must not find a secret in the log. */
 export function shown(key: string): string {
   const digits = key.replace(/\D/g, "").length;
-  const isName = /^[A-Za-z_][A-Za-z0-9_.-]{0,39}$/.test(key);
+  const isName = /^[A-Za-z_][A-Za-z0-9_./-]{0,59}$/.test(key);
   return isName && digits <= 4 && !/^(sk|pk|rk|gsk|ghp|xox\w|hf|nvapi)[-_]/i.test(key) ? key : "<redacted>";
 }
 

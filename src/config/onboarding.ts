@@ -3,6 +3,7 @@
 import type { VendorInfo } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import { isHttpAddress } from "../lib/http-address.ts";
+import { modelNameProblem } from "../lib/model-name.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSameName, isSameName } from "../lib/same-name.ts";
 import type { Environment } from "./environment.ts";
@@ -179,7 +180,7 @@ function* problemsIn({
     ["provider", provider, providerProblem],
     ["api-key", apiKey, apiKeyProblem],
     ["api-base", apiBase, apiBaseProblem],
-    ["model", model, modelProblem],
+    ["model", model, modelNameProblem],
   ];
   for (const [flag, value, check] of checks) {
     const problem = value === undefined ? undefined : check(value);
@@ -206,10 +207,4 @@ export function apiKeyProblem(value: string): string | undefined {
 
 export function apiBaseProblem(value: string): string | undefined {
   return isHttpAddress(value) ? undefined : "expected an address that begins with https:// or http://";
-}
-
-export function modelProblem(value: string): string | undefined {
-  const model = value.trim();
-  if (model === "") return "expected a name, found nothing";
-  return /[\s\x00-\x1f\x7f]/.test(model) ? "a model's name has no spaces" : undefined;
 }

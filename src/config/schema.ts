@@ -29,8 +29,8 @@ const maxTokens = setting("The most tokens one reply may have", whole(1), 8192);
 const contextWindowTokens = setting("How many tokens the model can look at", whole(1), 200_000);
 const temperature = setting("How freely the model chooses its words", fraction(0, 2), 0.1);
 const reasoningEffort = option(
-  "How long the model thinks: none, minimal, low, medium, high, xhigh, max or adaptive",
-  text,
+  "How long the model thinks",
+  v.picklist(["none", "minimal", "low", "medium", "high", "xhigh", "max", "adaptive"]),
 );
 
 const fallbackModel = v.object({
@@ -68,7 +68,7 @@ const agentDefaults = v.object({
   failOnToolError: setting("Whether a subagent stops at the first tool that fails", flag, true),
   maxToolResultChars: setting("The most characters of a tool's result the model sees", whole(1), 16_000),
   providerRetryMode: setting(
-    "How long to go on when a provider fails: a few times, or until it works",
+    "How long to go on when a provider fails: a few times, or for as long as one call may take three times over",
     v.picklist(["standard", "persistent"]),
     "standard",
   ),
@@ -114,7 +114,7 @@ const providerBlock = v.object({
   apiBase: option("The address of the API, where it is not the usual one", text),
   apiType: setting("Which API of it to use", v.picklist(["auto", "chat_completions", "responses"]), "auto"),
   extraHeaders: option("HTTP headers to send along", textByName),
-  extraBody: option("Fields to add to every request", anythingByName),
+  extraBody: option("Fields to add to every request, but for the conversation and its tools", anythingByName),
   extraQuery: option("Parameters to add to the address", anythingByName),
   proxy: option("The proxy to go through", text),
   thinkingStyle: option(

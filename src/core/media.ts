@@ -4,6 +4,8 @@ import type { Media } from "./messages.ts";
 
 /** The most images that go to a model with one message. */
 export const IMAGES_PER_MESSAGE = 8;
+/** And with a whole request. Older ones are only named. */
+export const IMAGES_PER_REQUEST = 20;
 
 export type MediaSource = {
   /** The channel it came by. */

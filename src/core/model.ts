@@ -105,6 +105,8 @@ export interface ModelError {
   readonly status?: number;
   /** How long the server asked to be left alone, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** `provider/name` of the model that failed, when that one only stood in for the one that was asked. */
+  readonly model?: string;
 }
 
 export interface ChatAnswer extends Reasoning {
@@ -125,6 +127,10 @@ export interface ChatFailure {
   readonly ok: false;
   readonly error: ModelError;
   readonly partial: string;
+  /** What the provider had counted by then, which may be the prompt alone. */
+  readonly usage?: Usage;
+  /** Something of a reply had arrived, be it a thought or the beginning of a call, so the provider has read the prompt. */
+  readonly started?: boolean;
 }
 
 export type ChatReply = ChatAnswer | ChatFailure;
@@ -170,7 +176,8 @@ export interface ChatOptions {
 
 /**
  * The port to a model. `chat` never throws: every failure, an abort included, is a `ChatFailure`.
- * It settles soon after `signal` aborts, and the text of its deltas joined is `content` or `partial`.
+ * It settles soon after `signal` aborts. The text of its deltas joined is `content` or `partial`, except
+ * that text which turned out to be reasoning afterwards is no part of `content`.
  */
 export interface Model {
   /** The row or endpoint it belongs to, as `nanobot status` shows it. */

@@ -43,9 +43,9 @@ export interface Session {
   /** The newest part of the conversation, as stored and in order, up to the budget it was opened with. */
   readonly messages: readonly StoredMessage[];
   /**
-   * The newest part that fits `tokens` when results of tools are left out, repaired for a provider: it starts
-   * at a user line, and every call is followed by exactly one result. Its start moves rarely, so that
-   * prefixes stay cached.
+   * The newest part that fits `tokens`, repaired for a provider: it starts at a user line, and every call is
+   * followed by exactly one result. When it grew too long, old results of tools are left out first, then old
+   * turns, more than needed at once, so that prefixes stay cached; that is remembered in the session.
    */
   window(tokens: number): readonly StoredMessage[];
   /** The calls after the last user line that have no result: what a turn that was cut off left behind. */
@@ -59,8 +59,11 @@ export interface Session {
   append(messages: readonly StoredMessage[], options: { sync: boolean }): Promise<void>;
   /** Puts `metadata` in the place of what there was; on disk when it resolves. */
   setMetadata(metadata: JsonObject): Promise<void>;
-  /** Moves the file to the archive; the session goes on empty. Resolves to the archive's path, if there was a file. */
-  archive(): Promise<string | undefined>;
+  /**
+   * Moves the file to the archive; the session goes on empty, with `metadata`. Resolves to the archive's
+   * path, if there was a file.
+   */
+  archive(metadata?: JsonObject): Promise<string | undefined>;
   /** Releases the lock. */
   close(): Promise<void>;
 }

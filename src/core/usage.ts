@@ -1,6 +1,20 @@
 /** What calls to models used and cost: the record of each, and the port to all of them. */
 
 import type { Origin } from "./messages.ts";
+import type { Caller, ChatReply, ChatRequest } from "./model.ts";
+
+/** One call over the wire, as it is told to whoever keeps the record. */
+export interface ModelCall {
+  readonly provider: string;
+  /** As its provider knows it. */
+  readonly model: string;
+  readonly request: ChatRequest;
+  readonly reply: ChatReply;
+  /** The deltas of its reasoning joined. */
+  readonly thought: string;
+  readonly caller: Caller | undefined;
+  readonly latencyMs: number;
+}
 
 /** One call, as it is stored: a line of JSON with these keys. Tokens are counted as `Usage` says. */
 export interface UsageRecord {
@@ -61,6 +75,8 @@ export interface UsageSummary {
   /** What belongs to groups beyond the number that is kept apart. */
   readonly others?: UsageTotals;
   readonly total: UsageTotals;
+  /** Models some of whose calls have no known cost: a few of them, the one with the most such calls first. */
+  readonly unpricedModels: readonly string[];
 }
 
 export interface UsageStore {

@@ -3,7 +3,14 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import type { JsonObject } from "../core/json.ts";
-import type { ChatMessage, ChatOptions, ChatRequest, Model, ModelError } from "../core/model.ts";
+import type {
+  ChatMessage,
+  ChatOptions,
+  ChatRequest,
+  Model,
+  ModelError,
+  ToolDefinition,
+} from "../core/model.ts";
 import { castToSchema, parseToolArguments } from "./tool-arguments.ts";
 
 export interface Question<Schema extends v.GenericSchema> {
@@ -29,10 +36,9 @@ export async function askStructured<Schema extends v.GenericSchema>(
   { name, description, schema, messages, request }: Question<Schema>,
   options: Omit<ChatOptions, "onDelta">,
 ): Promise<Structured<v.InferOutput<Schema>>> {
-  const { $schema: _, ...parameters } = toJsonSchema(schema) as Record<string, unknown>;
-  const definition = { name, description, parameters: parameters as JsonObject };
+  const tools = offerOf(schema, name, description);
   const reply = await model.chat(
-    { ...request, messages, tools: [definition], toolChoice: { name } },
+    { ...request, messages, tools, toolChoice: { name } },
     { ...options, onDelta() {} },
   );
   if (!reply.ok) return { ok: false, problem: reply.error.message, text: "", error: reply.error };
@@ -40,8 +46,23 @@ export async function askStructured<Schema extends v.GenericSchema>(
   if (call === undefined) return { ok: false, problem: `no call of ${name} came`, text: reply.content };
   const parsed = parseToolArguments(call.arguments);
   if (!parsed.ok) return { ok: false, problem: parsed.problem, text: reply.content };
-  const checked = v.safeParse(schema, castToSchema(parsed.value, definition.parameters));
+  const checked = v.safeParse(schema, castToSchema(parsed.value, tools[0].parameters));
   if (checked.success) return { ok: true, value: checked.output };
   const problems = checked.issues.map(({ message }) => message).join("; ");
   return { ok: false, problem: `the arguments do not fit: ${problems}`, text: reply.content };
+}
+
+/** The one tool, as models are offered it. */
+type Offer = readonly [ToolDefinition];
+
+/** A question that is asked again offers the same list, by which providers know the bytes it became. */
+const offers = new WeakMap<v.GenericSchema, Offer>();
+
+function offerOf(schema: v.GenericSchema, name: string, description: string): Offer {
+  const known = offers.get(schema);
+  if (known?.[0].name === name && known[0].description === description) return known;
+  const { $schema: _, ...parameters } = toJsonSchema(schema) as Record<string, unknown>;
+  const offer: Offer = [{ name, description, parameters: parameters as JsonObject }];
+  offers.set(schema, offer);
+  return offer;
 }

@@ -2,7 +2,7 @@
 
 import { jsonrepair } from "jsonrepair";
 import type { JsonValue } from "../core/json.ts";
-import { createJsonTracker } from "./think/json-tracker.ts";
+import { createJsonTracker } from "./json-tracker.ts";
 
 export type LenientJson =
   /** `isExact` when the text itself is the JSON of the value. */

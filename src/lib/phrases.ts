@@ -1,5 +1,6 @@
 /** The fixed sentences that a user or a model can read, in one place. */
 
+import { UserError } from "../core/errors.ts";
 import type { ModelError, ModelErrorKind } from "../core/model.ts";
 
 /** The result of a call that had started and whose end nobody saw. */
@@ -27,6 +28,9 @@ export function stuck(tool: string, times: number, error: string): string {
 export function turnFailed(problem: string): string {
   return `I could not answer: ${problem}`;
 }
+
+/** What became of a call to a model whose caller aborted it. */
+export const REQUEST_STOPPED = "The request was stopped";
 
 /** What the user can do about a model that failed. */
 const ADVICE: Readonly<Record<ModelErrorKind, string>> = {
@@ -122,6 +126,14 @@ export function modelInUse({ name, why }: { name: string; why: string }, presets
 
 export function modelChosen(name: string, why: string): string {
   return `This session uses ${name} from now on (${why}).`;
+}
+
+/** What a person is told of an error: what went wrong, and what to do about it. */
+export function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof UserError && error.hint !== undefined
+    ? `${error.message}. ${error.hint}`
+    : error.message;
 }
 
 export function modelNotChosen(name: string, reason: string, presets: readonly string[]): string {

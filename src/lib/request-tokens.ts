@@ -1,6 +1,6 @@
 /** Estimates for what a request is made of, each counted once. */
 
-import type { ChatMessage, ToolDefinition } from "../core/model.ts";
+import type { ChatMessage, ChatRequest, ToolDefinition } from "../core/model.ts";
 import { estimateTokens } from "./estimate.ts";
 
 /** Per message, for its role and separators. */
@@ -45,4 +45,9 @@ export function toolTokens(tools: readonly ToolDefinition[]): number {
   const tokens = ofTools.get(tools) ?? (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools)));
   ofTools.set(tools, tokens);
   return tokens;
+}
+
+/** All that a request sends. */
+export function promptTokens({ messages, tools }: Pick<ChatRequest, "messages" | "tools">): number {
+  return messagesTokens(messages) + toolTokens(tools);
 }

@@ -2,17 +2,14 @@
 
 import type { JsonValue } from "../core/json.ts";
 import { isObject } from "./is-object.ts";
+import { createJsonTracker } from "./json-tracker.ts";
 import { jsonOf, parseLenientJson } from "./lenient-json.ts";
-import { createJsonTracker } from "./think/json-tracker.ts";
 
 export interface TextCall {
   readonly name: string;
   /** As the model wrote them. */
   readonly arguments: string;
 }
-
-const LONGEST = 4 * 1024 * 1024;
-const MOST_CALLS = 64;
 
 /** The JSON values that stand one after the other in `text`; nothing if other text stands between them. */
 function valuesIn(text: string): readonly JsonValue[] | undefined {
@@ -28,7 +25,8 @@ function valuesIn(text: string): readonly JsonValue[] | undefined {
     }
     if (depth !== 1 || tracker.depth !== 0) continue;
     const parsed = parseLenientJson(text.slice(start, at + 1));
-    if (!parsed.ok || values.push(parsed.value) > MOST_CALLS) return undefined;
+    if (!parsed.ok) return undefined;
+    values.push(parsed.value);
     start = at + 1;
   }
   return /[^\s,;]/.test(text.slice(start)) ? undefined : values;
@@ -53,9 +51,8 @@ function decode(inside: string): readonly JsonValue[] {
 
 /** The calls that `inside` holds, be they one, a list, or several in a row. Nothing if there is anything else. */
 export function parseTextCalls(inside: string): readonly TextCall[] | undefined {
-  if (inside.length > LONGEST) return undefined;
   const values = decode(inside);
-  if (values.length === 0 || values.length > MOST_CALLS) return undefined;
+  if (values.length === 0) return undefined;
   const calls = values.map(callOf).filter((call) => call !== undefined);
   return calls.length === values.length ? calls : undefined;
 }

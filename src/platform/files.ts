@@ -212,7 +212,7 @@ async function makeForAppending(path: string, mode: number): Promise<AppendFile 
   }
 }
 
-/** `undefined` when it was removed since it was found. */
+/** `undefined` when there is nothing, or when it was removed, and perhaps made again, since it was found. */
 async function openForAppending(path: string): Promise<AppendFile | undefined> {
   try {
     // At once, like `stat`: it was looked at a moment ago, so the system has it in memory.
@@ -225,8 +225,8 @@ async function openForAppending(path: string): Promise<AppendFile | undefined> {
     }
     return createAppendFile(handleOf(descriptor));
   } catch (error) {
-    // A link to nothing also says ENOENT, and would go on saying it.
-    const isGone = errorCode(error) === "ENOENT" && (await statWith(lstatSync, path)) === undefined;
+    // A link to nothing also says ENOENT, and would go on saying it. What else is there was made this moment.
+    const isGone = errorCode(error) === "ENOENT" && (await statWith(lstatSync, path))?.kind !== "link";
     if (isGone) return undefined;
     throw error;
   }

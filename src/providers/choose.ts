@@ -4,9 +4,12 @@ import type { LocalServer, ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Clock, Log } from "../core/platform.ts";
+import type { ModelCall } from "../core/usage.ts";
+import { createRecent, promiseOf } from "../lib/recent.ts";
 import { createTokenScale } from "../lib/token-scale.ts";
 import { protocols } from "./registry.ts";
-import { type Candidate, createResilient, labelOf, type ModelCall } from "./resilient/resilient.ts";
+import { type Candidate, createResilient, labelOf } from "./resilient/resilient.ts";
+import { createStanding, type Standing } from "./resilient/standing.ts";
 import { type ResolveInput, resolveAtServer, resolveProvider } from "./vendors/resolve.ts";
 
 /** Kept free in a prompt for what the estimate cannot see. */
@@ -66,24 +69,49 @@ export interface Wanted {
   readonly server?: LocalServer;
 }
 
+/** The settings of the model that is named, or configured. The name of a preset stands for all of its settings. */
+export function mainSettings(
+  { settings, presets, expand }: Pick<ChooserOptions, "settings" | "presets" | "expand">,
+  model?: string,
+): ModelSettings {
+  const name = model ?? settings.modelPreset;
+  const preset = name === undefined ? undefined : presetNamed(name, { presets, expand });
+  return withRoom(preset ?? { ...settings, model: model ?? settings.model });
+}
+
+/** Servers refuse a reply as long as the window: half of it is for the prompt. */
+function withRoom<S extends Pick<ModelSettings, "maxTokens" | "contextWindowTokens">>(settings: S): S {
+  const { maxTokens, contextWindowTokens } = settings;
+  return { ...settings, maxTokens: Math.min(maxTokens, Math.max(1, Math.floor(contextWindowTokens / 2))) };
+}
+
+function presetNamed(
+  name: string,
+  { presets, expand }: Pick<ChooserOptions, "presets" | "expand">,
+): ModelSettings | undefined {
+  const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
+  return preset && expand(preset, ["modelPresets", name]);
+}
+
 /** Rejects with a `UserError` when what is wanted cannot be used. The same wish is given the same model. */
 export function createModelChooser(options: ChooserOptions): (wanted: Wanted) => Promise<ModelChoice> {
-  const { settings, presets, providers, env, expand, log } = options;
-  const choices = new Map<string, Promise<ModelChoice>>();
-  const models = new Map<string, Promise<Model>>();
+  const { settings, providers, env, expand, log } = options;
+  // Names come from users, without end, but what is configured is always wanted again.
+  const choices = createRecent<Promise<ModelChoice>>({ most: MOST_KEPT, pinned: keyOf({}) });
+  const models = createRecent<Promise<Model>>({ most: MOST_KEPT });
+  const standings = createRecent<Standing>({ most: MOST_STANDINGS });
 
   /** One model for each endpoint: what it learns of its server holds for every name behind it. */
   function open(endpoint: Endpoint): Promise<Model> {
-    const key = JSON.stringify(endpoint);
-    const known = models.get(key) ?? connect(endpoint);
-    models.set(key, known);
-    return known;
+    return promiseOf(models, JSON.stringify(endpoint), () => connect(endpoint));
   }
 
   function connect({ protocol, ...endpoint }: Endpoint): Promise<Model> {
     const { fetch, clock, callTimeoutMs, streamIdleMs } = options;
     const firstByteMs = isNear(endpoint.baseUrl) ? callTimeoutMs : Math.min(FIRST_BYTE_MS, callTimeoutMs);
-    return protocols[protocol]({ ...endpoint, fetch, clock, firstByteMs, streamIdleMs, callTimeoutMs });
+    const limits = { firstByteMs, streamIdleMs, callTimeoutMs };
+    const onBug = (error: unknown) => log.error("A call to a model failed for a fault of nanobot", { error });
+    return protocols[protocol]({ ...endpoint, ...limits, fetch, clock, onBug });
   }
 
   function resolve(model: string | undefined, provider: string) {
@@ -99,19 +127,20 @@ export function createModelChooser(options: ChooserOptions): (wanted: Wanted) =>
     { endpoint, name }: { endpoint: Endpoint; name: string },
     own?: Candidate["settings"],
   ): Candidate {
+    const { provider } = endpoint;
     return {
-      provider: endpoint.provider,
+      provider,
       name,
       open: () => open(endpoint),
       ...(own === undefined ? {} : { settings: own }),
-      scale: createTokenScale(),
+      standing: standings.of(labelOf({ provider, name }), () => createStanding(options.clock)),
     };
   }
 
   /** A stand-in that cannot be used is left out with a warning: the program works without it. */
   function fallbackFor(entry: Fallback, main: ModelSettings) {
     try {
-      const wanted = fallbackSettings(entry, main);
+      const wanted = withRoom(fallbackSettings(entry, main));
       const found = resolve(wanted.model, wanted.provider);
       if (found.kind !== "resolved") return undefined;
       const { maxTokens, temperature, reasoningEffort } = wanted;
@@ -127,7 +156,7 @@ export function createModelChooser(options: ChooserOptions): (wanted: Wanted) =>
 
   function fallbackSettings(entry: Fallback, main: ModelSettings): ModelSettings {
     if (typeof entry === "string") {
-      const preset = presetNamed(entry);
+      const preset = presetNamed(entry, options);
       if (preset === undefined) throw new UserError(`There is no preset "${entry}"`);
       return preset;
     }
@@ -139,16 +168,9 @@ export function createModelChooser(options: ChooserOptions): (wanted: Wanted) =>
     };
   }
 
-  function presetNamed(name: string): ModelSettings | undefined {
-    const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-    return preset && expand(preset, ["modelPresets", name]);
-  }
-
   async function choose({ model, offline = false, server }: Wanted): Promise<ModelChoice> {
-    // The name of a preset stands for all of its settings, whether it was asked for or configured.
-    const named = model ?? settings.modelPreset;
-    const preset = named === undefined || server !== undefined ? undefined : presetNamed(named);
-    const main: ModelSettings = preset ?? { ...settings, model: model ?? settings.model };
+    // A server's own name for its model is no preset's.
+    const main = server ? settings : mainSettings(options, model);
     const ask = () => (server ? resolveAtServer(server, model) : resolve(main.model, main.provider));
     const found = offline ? ({ kind: "unconfigured", why: "asked for" } as const) : ask();
     const { contextWindowTokens, maxTokens, temperature, reasoningEffort } = main;
@@ -191,22 +213,19 @@ export function createModelChooser(options: ChooserOptions): (wanted: Wanted) =>
       offline: false,
       fallbacks: fallbacks.map(labelOf),
       promptTokens: Math.min(...rooms, settings.contextBlockLimit ?? Number.POSITIVE_INFINITY),
-      scale: first.scale,
+      scale: first.standing.scale,
     };
   }
 
-  return (wanted) => {
-    const key = JSON.stringify([wanted.model, wanted.offline === true, wanted.server]);
-    const choice = choices.get(key) ?? choose(wanted);
-    choices.set(key, choice);
-    // A variable may be set by the next time; and names come from users, without end.
-    choice.catch(() => choices.delete(key));
-    if (choices.size > MOST_CHOICES) choices.delete(choices.keys().next().value ?? key);
-    return choice;
-  };
+  return (wanted) => promiseOf(choices, keyOf(wanted), () => choose(wanted));
 }
 
-const MOST_CHOICES = 100;
+const MOST_KEPT = 100;
+const MOST_STANDINGS = 1_000;
+
+function keyOf({ model, offline = false, server }: Wanted): string {
+  return JSON.stringify([model, offline, server]);
+}
 
 type Endpoint = Extract<ReturnType<typeof resolveProvider>, { kind: "resolved" }>["endpoint"];
 

@@ -15,8 +15,17 @@ export interface SessionMetadata {
   readonly lastConsolidated: number;
   /** Bytes up to the first unconsolidated message. Only files that we wrote have it, and there it decides. */
   readonly offset: number | undefined;
+  /** What of it goes to the model, once not all of it does. */
+  readonly shown: Shown | undefined;
   /** Bytes whose damaged lines the user has been told of. */
   readonly reported: number | undefined;
+}
+
+export interface Shown {
+  /** Bytes up to the first line that is shown. */
+  readonly from: number;
+  /** Bytes up to where long results of tools are left out. */
+  readonly results: number;
 }
 
 export type SessionLine =
@@ -112,6 +121,13 @@ function parseMessage(value: Fields): SessionLine {
   return { kind: "message", message: { role, content, ...Object.fromEntries(present) } };
 }
 
+function shownOf(value: unknown): Shown | undefined {
+  if (!isObject(value)) return undefined;
+  const from = count(value["from"]);
+  const results = count(value["results"]);
+  return from === undefined || results === undefined ? undefined : { from, results };
+}
+
 function parseMetadata(value: Fields): SessionLine {
   return {
     kind: "metadata",
@@ -121,6 +137,7 @@ function parseMetadata(value: Fields): SessionLine {
       metadata: (isObject(value["metadata"]) ? value["metadata"] : {}) as JsonObject,
       lastConsolidated: count(value["last_consolidated"]) ?? 0,
       offset: count(value["offset"]),
+      shown: shownOf(value["shown"]),
       reported: count(value["reported"]),
     },
   };
@@ -166,6 +183,7 @@ export function formatMetadata(state: SessionMetadata, updatedAt: string): strin
     metadata: state.metadata,
     last_consolidated: state.lastConsolidated,
     offset: state.offset,
+    shown: state.shown,
     reported: state.reported,
   };
   return `${JSON.stringify(line)}\n`;

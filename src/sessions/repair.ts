@@ -24,12 +24,16 @@ function hasContent(line: StoredMessage): boolean {
 /** Gives ids out once each. */
 function createIds(taken: (id: string) => boolean = () => false) {
   const given = new Set<string>();
+  /** The next suffix to try, by base: models that give every call the same id are common. */
+  const suffixes = new Map<string, number>();
   return {
     has: (id: string) => given.has(id) || taken(id),
     unique(wanted: string): string {
       const base = wanted || "call";
       let id = base;
-      for (let suffix = 2; given.has(id) || taken(id); suffix++) id = `${base}_${suffix}`;
+      let suffix = suffixes.get(base) ?? 2;
+      for (; given.has(id) || taken(id); suffix++) id = `${base}_${suffix}`;
+      suffixes.set(base, suffix);
       given.add(id);
       return id;
     },

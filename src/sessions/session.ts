@@ -1,6 +1,7 @@
 /** One open session: what its file holds, and the only way to add to it. */
 
 import { Buffer } from "node:buffer";
+import type { JsonObject } from "../core/json.ts";
 import type { AppendFile, Clock, FileSystem, Lock, Log } from "../core/platform.ts";
 import type { Session, StoredMessage } from "../core/session.ts";
 import { explained } from "../lib/file-error.ts";
@@ -106,8 +107,9 @@ export function createSession({
   }
 
   /** An empty session is a file too: without one, a session of the original would be found again. */
-  async function beginAnew(): Promise<void> {
+  async function beginAnew(metadata: JsonObject): Promise<void> {
     state = emptyState(state.path, key);
+    state.metadata = { ...state.metadata, metadata };
     await write([]);
     await file?.sync();
   }
@@ -147,7 +149,7 @@ export function createSession({
       });
     },
 
-    async archive() {
+    async archive(metadata = {}) {
       await closeFile();
       const { path } = state;
       if (state.bytes === 0) return undefined;
@@ -155,7 +157,7 @@ export function createSession({
       const target = join(dirname(path), "archive", `${encodeSessionKey(key)}-${stamp}.jsonl`);
       await files.makeFolder(dirname(target), { mode: FOLDER_MODE });
       await files.rename(path, target);
-      await recovering(beginAnew);
+      await recovering(() => beginAnew(metadata));
       return target;
     },
 

@@ -1,24 +1,27 @@
 /** What is known of one session file: the newest part of it, kept up with what is appended. */
 
 import { Buffer } from "node:buffer";
+import { IMAGES_PER_MESSAGE, IMAGES_PER_REQUEST } from "../core/media.ts";
 import type { FileSystem, Log } from "../core/platform.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { isImage } from "../lib/breadcrumb.ts";
+import { isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
 import { IMAGE_TOKENS, messageTokens } from "../lib/request-tokens.ts";
 import { toChat } from "../lib/transcript.ts";
-import { parseSessionLine, type SessionLine, type SessionMetadata } from "./lines.ts";
+import { parseSessionLine, type SessionLine, type SessionMetadata, type Shown } from "./lines.ts";
 import { linesFromEnd, linesFromStart } from "./tail.ts";
 
-/** What stands in the place of a result that is left out takes no more. */
-const LEFT_OUT_TOKENS = 60;
+/** More of these than fit one window are not kept in memory, whatever was decided. */
+export const MOST_WINDOWS = 4;
 
 export interface Entry {
   readonly message: StoredMessage;
   /** Bytes from the beginning of the file to this line. */
   readonly at: number;
+  /** Without its images. */
   readonly tokens: number;
-  /** What of these must be sent: of a tool's result no more than a word that it was left out. */
-  readonly leastTokens: number;
+  /** How many could be sent along. */
+  readonly images: number;
 }
 
 export interface SessionState {
@@ -33,27 +36,30 @@ export interface SessionState {
   metadataAt: number;
   /** The metadata changed and is not written yet. */
   isMetadataDue: boolean;
-  /** Oldest first. Not the whole session: see `complete`. */
+  /** What is shown, oldest first, and perhaps something before it. */
   entries: Entry[];
+  /** What `entries` have been brought in line with. */
+  applied: Shown | undefined;
   /** Of all `entries` together. */
   tokens: number;
-  leastTokens: number;
+  images: number;
   /** Inbound ids of the user lines among `entries`. */
   inbound: Set<string>;
-  /** `entries` begins at the first unconsolidated message. */
-  complete: boolean;
 }
 
-/** Of what will be sent: images are only named in it so far, and come along later. */
-function lineTokens(line: StoredMessage): number {
-  const images = line.role === "user" ? (line.media ?? []).filter(isImage).length : 0;
-  return messageTokens(toChat(line)) + images * IMAGE_TOKENS;
+export function entryOf(message: StoredMessage, at: number): Entry {
+  const images = message.role === "user" ? (message.media ?? []).filter(isImage).length : 0;
+  return {
+    message,
+    at,
+    tokens: messageTokens(toChat(message)),
+    images: Math.min(images, IMAGES_PER_MESSAGE),
+  };
 }
 
-function entryOf(message: StoredMessage, at: number): Entry {
-  const tokens = lineTokens(message);
-  const leastTokens = message.role === "tool" ? Math.min(tokens, LEFT_OUT_TOKENS) : tokens;
-  return { message, at, tokens, leastTokens };
+/** What sending all entries would take. */
+export function tokensOf({ tokens, images }: SessionState): number {
+  return tokens + Math.min(images, IMAGES_PER_REQUEST) * IMAGE_TOKENS;
 }
 
 export function emptyState(path: string, key: string): SessionState {
@@ -68,22 +74,23 @@ export function emptyState(path: string, key: string): SessionState {
       metadata: {},
       lastConsolidated: 0,
       offset: undefined,
+      shown: undefined,
       reported: undefined,
     },
     metadataAt: 0,
     isMetadataDue: false,
     entries: [],
+    applied: undefined,
     tokens: 0,
-    leastTokens: 0,
+    images: 0,
     inbound: new Set(),
-    complete: true,
   };
 }
 
 function setEntries(state: SessionState, entries: Entry[]): void {
   state.entries = entries;
   state.tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
-  state.leastTokens = entries.reduce((sum, entry) => sum + entry.leastTokens, 0);
+  state.images = entries.reduce((sum, entry) => sum + entry.images, 0);
   state.inbound = new Set(entries.flatMap(({ message }) => message.inbound ?? []));
 }
 
@@ -91,8 +98,26 @@ function addEntry(state: SessionState, message: StoredMessage, at: number): void
   const entry = entryOf(message, at);
   state.entries.push(entry);
   state.tokens += entry.tokens;
-  state.leastTokens += entry.leastTokens;
+  state.images += entry.images;
   if (message.inbound !== undefined) state.inbound.add(message.inbound);
+}
+
+/** Lines before `results` as they are shown: without long results of tools. */
+function asShown(entry: Entry, { results }: Shown): Entry {
+  const { message, at } = entry;
+  if (at >= results || message.role !== "tool" || !isWorthLeavingOut(message.content)) return entry;
+  return entryOf(withoutResult(message), at);
+}
+
+/** Forgets what is not shown any more. */
+export function applyShown(state: SessionState): void {
+  const { shown } = state.metadata;
+  if (shown === undefined || shown === state.applied) return;
+  state.applied = shown;
+  setEntries(
+    state,
+    state.entries.filter(({ at }) => at >= shown.from).map((entry) => asShown(entry, shown)),
+  );
 }
 
 /** Tells of damage once, and leaves word of that in the metadata line that comes next. */
@@ -141,7 +166,6 @@ export async function loadState(path: string, key: string, options: LoadOptions)
   state.inode = stat.inode;
   state.bytes = stat.bytes;
   state.endsInNewline = (await files.read(path, { start: stat.bytes - 1, end: stat.bytes }))[0] === 0x0a;
-  state.complete = false;
   const newestFirst: Entry[] = [];
   let found = 0;
   const damagedAt: number[] = [];
@@ -151,26 +175,38 @@ export async function loadState(path: string, key: string, options: LoadOptions)
     const line = parseSessionLine(bytes);
     if (line.kind === "damaged") damagedAt.push(at);
     if (line.kind === "metadata" && metadata === undefined) {
-      metadata = line.metadata;
+      metadata = sensible(line.metadata, stat.bytes);
       state.metadataAt = at;
     }
+    const shown = metadata?.shown;
     if (line.kind === "message") {
       const entry = entryOf(line.message, at);
-      newestFirst.push(entry);
-      found += entry.tokens;
-      if (found > tokens && line.message.role === "user" && metadata !== undefined) break;
+      newestFirst.push(shown === undefined ? entry : asShown(entry, shown));
+      found += newestFirst.at(-1)?.tokens ?? 0;
+      // What was decided to be shown is read whole, as long as that is sensible.
+      const most = shown === undefined ? tokens : MOST_WINDOWS * tokens;
+      if (found > most && line.message.role === "user" && metadata !== undefined) break;
     }
-    if (at === 0 || at <= (metadata?.offset ?? -1)) {
-      state.complete = true;
-      break;
-    }
+    if (at <= Math.max(metadata?.offset ?? 0, shown?.from ?? 0)) break;
   }
   setEntries(state, newestFirst.reverse());
   if (metadata) state.metadata = { ...metadata, key };
   reportDamage(state, log, damagedAt);
   await dropConsolidated(state, options);
-  trim(state, 2 * tokens);
+  applyShown(state);
+  trim(state, MOST_WINDOWS * tokens);
   return state;
+}
+
+/** Nothing can be before or behind what the file does not have. */
+function sensible(metadata: SessionMetadata, bytes: number): SessionMetadata {
+  const { offset = 0, shown } = metadata;
+  const isPast = shown !== undefined && (shown.from > bytes || shown.results > bytes);
+  return {
+    ...metadata,
+    offset: offset > bytes ? undefined : metadata.offset,
+    shown: isPast ? undefined : shown,
+  };
 }
 
 async function dropConsolidated(state: SessionState, { files, signal }: LoadOptions): Promise<void> {
@@ -232,7 +268,5 @@ export function trim(state: SessionState, tokens: number): void {
     kept += entry.tokens;
     return kept > tokens && entry.message.role === "user";
   });
-  if (start <= 0) return;
-  setEntries(state, state.entries.slice(start));
-  state.complete = false;
+  if (start > 0) setEntries(state, state.entries.slice(start));
 }

@@ -11,7 +11,7 @@ import { oneLine } from "../lib/text.ts";
 import { adopt, findLegacy, type LegacyPlaces, listSessionFiles, type SessionFile } from "./legacy.ts";
 import { parseSessionLine } from "./lines.ts";
 import { createSession } from "./session.ts";
-import { catchUp, emptyState, loadState, type SessionState, trim } from "./state.ts";
+import { catchUp, emptyState, loadState, MOST_WINDOWS, type SessionState, trim } from "./state.ts";
 import { linesFromStart } from "./tail.ts";
 
 /** Sessions kept in memory between turns, and the bytes of them. */
@@ -48,7 +48,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
   function keep(key: string, state: SessionState | undefined): void {
     kept.delete(key);
     if (state === undefined) return;
-    trim(state, 2 * tokens);
+    trim(state, MOST_WINDOWS * tokens);
     kept.set(key, state);
     const sizeOf = ({ entries, bytes }: SessionState) => bytes - (entries[0]?.at ?? bytes);
     let bytes = [...kept.values()].reduce((sum, item) => sum + sizeOf(item), 0);

@@ -1,99 +1,72 @@
-/** Chooses where the part of a session that the model sees begins. */
+/** Chooses what of a session the model sees, and keeps to it: what is sent keeps its prefix, and providers their cache. */
 
 import type { StoredMessage } from "../core/session.ts";
+import { isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import type { Shown } from "./lines.ts";
 import { createTranscript, type Transcript } from "./repair.ts";
-import type { Entry, SessionState } from "./state.ts";
+import { applyShown, type Entry, entryOf, type SessionState, tokensOf } from "./state.ts";
 
-/** A window that was asked for, kept up with what is appended. */
+/** When something must go, more than needed goes, so that it need not happen again soon. */
+const TARGET = 0.7;
+
+/** The transcript of what is shown, kept up with what is appended. */
 interface View {
-  /** The first line it holds, and the last. */
+  readonly shown: Shown | undefined;
   readonly first: Entry | undefined;
   last: Entry | undefined;
-  /** The least that its lines take. */
-  leastTokens: number;
-  /** What it was chosen for. */
-  readonly budget: number;
   readonly transcript: Transcript;
 }
 
 const views = new WeakMap<SessionState, View>();
 
-/** A window that could be so much larger was chosen for another model. */
-const MUCH_LARGER = 1.5;
-
 /**
- * User lines at which a window may begin: the first of each stretch of `stride` bytes of the file. They
- * depend on the file alone, so the start moves once in many turns and not with each, and all processes
- * agree on it: what is sent keeps its prefix, and providers keep their cache.
- */
-function starts(entries: readonly Entry[], stride: number, complete: boolean): number[] {
-  const found: number[] = [];
-  let previous: number | undefined;
-  entries.forEach(({ message, at }, index) => {
-    if (message.role !== "user") return;
-    const stretch = Math.floor(at / stride);
-    // The first user line that was read is the first of its stretch only if nothing lies before it.
-    if (previous === undefined ? complete : stretch !== previous) found.push(index);
-    previous = stretch;
-  });
-  return found;
-}
-
-/**
- * A token is about 4 bytes, so this is an eighth to a quarter of the budget. A power of two, because the
- * budget changes a little whenever it is learnt how the model counts, and the starts must not.
- */
-function strideFor(tokens: number): number {
-  return 2 ** Math.floor(Math.log2(Math.max(1, tokens)));
-}
-
-/**
- * The newest part of at most `tokens`, repaired, given that results of tools may be left out of it: whoever
- * sends it does that before it gives up a turn. The last turn is always in it, whatever its size. It
- * begins where the one before began, as long as that fits.
+ * What is shown, repaired. When it takes more than `tokens`, long results of tools are left out, the oldest
+ * first, and then the oldest turns; the last turn stays, whatever its size. What was decided is part of the
+ * session: it goes into the file with the next line, every process keeps to it, and it is not taken back.
  */
 export function windowOf(state: SessionState, tokens: number): readonly StoredMessage[] {
-  const known = extended(state);
-  const isStill = known && known.leastTokens <= tokens && tokens <= known.budget * MUCH_LARGER;
-  return (isStill ? known : chosen(state, tokens)).transcript.lines();
+  applyShown(state);
+  if (tokensOf(state) > tokens) narrow(state, tokens * TARGET);
+  return viewOf(state).transcript.lines();
 }
 
-/** The view that was chosen before, with what was appended since, if its lines are still there. */
-function extended(state: SessionState): View | undefined {
+function narrow(state: SessionState, target: number): void {
+  const { entries, metadata } = state;
+  const lastUser = Math.max(
+    0,
+    entries.findLastIndex(({ message }) => message.role === "user"),
+  );
+  let { from = 0, results = 0 } = metadata.shown ?? {};
+  let tokens = tokensOf(state);
+  for (const { message, at, tokens: whole } of entries.slice(0, lastUser)) {
+    if (tokens <= target) break;
+    if (message.role !== "tool" || !isWorthLeavingOut(message.content)) continue;
+    tokens -= whole - entryOf(withoutResult(message), at).tokens;
+    results = at + 1;
+  }
+  for (const [index, entry] of entries.entries()) {
+    if (entry.message.role === "user") from = entry.at;
+    if (tokens <= target || index >= lastUser) break;
+    tokens -= entry.tokens;
+  }
+  state.metadata = { ...metadata, shown: { from, results } };
+  state.isMetadataDue = true;
+  applyShown(state);
+}
+
+function viewOf(state: SessionState): View {
   const { entries } = state;
-  const view = views.get(state);
-  if (view?.first === undefined || view.last === undefined) return undefined;
-  const from = entries.lastIndexOf(view.last);
-  const isWhole = from >= 0 && entries.includes(view.first);
-  if (!isWhole) return undefined;
-  for (const entry of entries.slice(from + 1)) add(view, entry);
-  return view;
-}
-
-function add(view: View, entry: Entry): void {
-  view.transcript.add(entry.message);
-  view.leastTokens += entry.leastTokens;
-  view.last = entry;
-}
-
-function chosen(state: SessionState, tokens: number): View {
-  const { entries } = state;
-  let before = 0;
-  let counted = 0;
-  const fitting = starts(entries, strideFor(tokens), state.complete).find((index) => {
-    for (; counted < index; counted++) before += entries[counted]?.leastTokens ?? 0;
-    return state.leastTokens - before <= tokens;
-  });
-  const lastUser = entries.findLastIndex((entry) => entry.message.role === "user");
-  const start = fitting ?? Math.max(0, lastUser);
-  const view: View = {
-    first: entries[start],
-    last: undefined,
-    leastTokens: 0,
-    budget: tokens,
-    transcript: createTranscript(),
-  };
-  for (const entry of entries.slice(start)) add(view, entry);
+  const known = views.get(state);
+  const isStill = known?.shown === state.applied && known?.first === entries[0];
+  const from = isStill && known?.last !== undefined ? entries.lastIndexOf(known.last) : -1;
+  const view: View =
+    from >= 0 && known
+      ? known
+      : { shown: state.applied, first: entries[0], last: undefined, transcript: createTranscript() };
+  for (const entry of from >= 0 ? entries.slice(from + 1) : entries) {
+    view.transcript.add(entry.message);
+    view.last = entry;
+  }
   views.set(state, view);
   return view;
 }

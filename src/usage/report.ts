@@ -5,6 +5,8 @@ import { createDayOf } from "../lib/local-day.ts";
 
 /** Groups that are kept apart, so that memory does not grow with the number of sessions. */
 const MAX_GROUPS = 10_000;
+/** Models that are named because the cost of their calls is not known. */
+const MAX_UNPRICED = 5;
 
 type Sums = { -readonly [Key in keyof UsageTotals]: UsageTotals[Key] };
 
@@ -21,8 +23,12 @@ function add(sums: Sums, record: UsageRecord): void {
   sums.cached += record.cached;
   sums.reasoning += record.reasoning;
   if (record.cost !== undefined) sums.cost = (sums.cost ?? 0) + record.cost;
-  // A call that never reached the model used nothing, and nothing is free at any price.
-  else if (record.input + record.output > 0) sums.unpriced++;
+  else if (isUnpriced(record)) sums.unpriced++;
+}
+
+/** A call that never reached the model used nothing, and nothing is free at any price. */
+function isUnpriced({ cost, input, output }: UsageRecord): boolean {
+  return cost === undefined && input + output > 0;
 }
 
 /** Without the noise that adding fractions makes. */
@@ -73,6 +79,14 @@ export async function summarise(
   const groups = new Map<string, Sums>();
   const total = noSums();
   let others: Sums | undefined;
+  /** How many calls of each model have no known cost. */
+  const unpriced = new Map<string, number>();
+
+  function countUnpriced(record: UsageRecord): void {
+    const name = modelName(record);
+    const count = unpriced.get(name) ?? 0;
+    if (count > 0 || unpriced.size < maxGroups) unpriced.set(name, count + 1);
+  }
 
   function groupOf(name: string): Sums {
     const known = groups.get(name);
@@ -89,11 +103,16 @@ export async function summarise(
   for await (const record of records) {
     add(groupOf(nameOf(record)), record);
     add(total, record);
+    if (isUnpriced(record)) countUnpriced(record);
   }
   const named = [...groups].map(([name, sums]) => ({ name, ...finished(sums) }));
   return {
     groups: named.sort(by === "day" ? compareNames : compareTokens),
     ...(others === undefined ? {} : { others: finished(others) }),
     total: finished(total),
+    unpricedModels: [...unpriced]
+      .sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))
+      .slice(0, MAX_UNPRICED)
+      .map(([name]) => name),
   };
 }

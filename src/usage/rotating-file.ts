@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { AppendFile, FileSystem, Lock, Locks } from "../core/platform.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { join } from "../lib/path.ts";
 
 const NEWLINE = 0x0a;
@@ -89,21 +90,43 @@ export function createRotatingFile({
     }
   }
 
-  /** Whoever wrote last may have been cut short. */
-  async function isTorn(bytes: number): Promise<boolean> {
+  /**
+   * Whether the last of `bytes` ends no line, because whoever wrote it was cut short. `undefined` when another
+   * process has rotated the file meanwhile, so that what is at `path` says nothing about the one that is open.
+   */
+  async function isTorn(bytes: number): Promise<boolean | undefined> {
     if (bytes === 0 || bytes === expectedBytes) return false;
-    const [last] = await files.read(path, { start: bytes - 1, end: bytes });
-    return last !== NEWLINE;
+    const last = await lastByte(bytes);
+    return (await files.stat(path))?.inode === inode ? last !== NEWLINE : undefined;
+  }
+
+  async function lastByte(bytes: number): Promise<number | undefined> {
+    try {
+      return (await files.read(path, { start: bytes - 1, end: bytes }))[0];
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  /** Opens the file that lines are added to now. Resolves to its size, and whether its last line is torn. */
+  async function prepare(): Promise<{ bytes: number; torn: boolean }> {
+    const bytes = await openCurrent();
+    const torn = await isTorn(bytes);
+    if (torn !== undefined) return { bytes, torn };
+    const again = await openCurrent();
+    // Rotated once more: the open file is read all the same, and an empty line in it hurts nobody.
+    return { bytes: again, torn: (await isTorn(again)) ?? true };
   }
 
   async function append(lines: string): Promise<void> {
     const size = (await files.stat(path))?.bytes ?? 0;
     const added = Buffer.byteLength(lines);
     if (isFull(size, added)) await rotate(added);
-    const bytes = await openCurrent();
-    const torn = (await isTorn(bytes)) ? "\n" : "";
-    await file?.append(Buffer.from(torn + lines));
-    expectedBytes = bytes + torn.length + added;
+    const { bytes, torn } = await prepare();
+    const begin = torn ? "\n" : "";
+    await file?.append(Buffer.from(begin + lines));
+    expectedBytes = bytes + begin.length + added;
   }
 
   return {

@@ -5,8 +5,8 @@ import type { TurnEnded } from "../../src/core/events.ts";
 import type { InboundMessage } from "../../src/core/messages.ts";
 import type { Session, SessionStore } from "../../src/core/session.ts";
 import { defineTool, type toolOk } from "../../src/core/tool.ts";
-import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { createResilient } from "../../src/providers/resilient/resilient.ts";
+import { createStanding } from "../../src/providers/resilient/standing.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { createFakeModel, type Scripted, textReply } from "../fakes/model.ts";
 import { tempFolder } from "../fakes/temp.ts";
@@ -23,7 +23,8 @@ function start(options: Parameters<typeof createFixture>[0] = {}) {
     ...fixture.sessions,
     async open(key, options) {
       const session = await fixture.sessions.open(key, options);
-      const archive = () => (archiveFails ? Promise.reject(new Error("EACCES: no")) : session.archive());
+      const archive: Session["archive"] = (metadata) =>
+        archiveFails ? Promise.reject(new Error("EACCES: no")) : session.archive(metadata);
       return Object.assign(Object.create(session) as Session, { archive });
     },
   };
@@ -229,7 +230,9 @@ describe("createDispatch()", () => {
       script: [busy, "never asked"],
       wrap: (model, clock) =>
         createResilient({
-          candidates: [{ provider: "p", name: "m", open: async () => model, scale: createTokenScale() }],
+          candidates: [
+            { provider: "p", name: "m", open: async () => model, standing: createStanding(clock) },
+          ],
           retryMode: "standard",
           deadlineMs: 900_000,
           clock,
@@ -310,18 +313,25 @@ describe("createDispatch()", () => {
       await agent.stop();
     });
 
+    test("refuses what cannot be a name, and keeps none of it", async () => {
+      const agent = start({ script: ["one"], others: { big: big() } });
+      const replies = await say(agent, "/model please use the best one", `/model ${"x".repeat(300)}`, "hi");
+      expect(replies[0]).toBe(
+        '"please use the best one" cannot be used: a model\'s name has no spaces. Presets: big.',
+      );
+      expect(replies[1]?.length).toBeLessThan(250);
+      expect(replies[2]).toBe("one");
+      await agent.stop();
+    });
+
     test("holds for the next process, which knows it before anybody has asked a model", async () => {
       const workspace = tempFolder();
       const first = start({ workspace, others: { big: big() } });
       await say(first, "/model big", "hi");
       await first.stop();
       const second = start({ workspace, others: { big: big() } });
-      const replies = await say(second, "/status", "/model", "hi");
-      expect(replies).toEqual([
-        expect.stringContaining("Model: big (it was chosen)"),
-        expect.stringMatching(/^This session uses big /),
-        "from big",
-      ]);
+      const replies = await say(second, "/model", "hi");
+      expect(replies).toEqual([expect.stringMatching(/^This session uses big /), "from big"]);
       await second.stop();
     });
 

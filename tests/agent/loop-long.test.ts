@@ -7,10 +7,10 @@ import type { InboundId } from "../../src/core/messages.ts";
 import type { Model } from "../../src/core/model.ts";
 import { defineTool, type ToolPorts, toolOk } from "../../src/core/tool.ts";
 import { never } from "../../src/lib/abort.ts";
+import { promptTokens } from "../../src/lib/request-tokens.ts";
 import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { noQuirks } from "../../src/providers/chat-completions/quirks.ts";
 import { encodeRequest } from "../../src/providers/chat-completions/request.ts";
-import { promptTokens } from "../../src/providers/resilient/used.ts";
 import { checkRequest, estimateTokens } from "../fakes/chat-rules.ts";
 import { createFakeLog } from "../fakes/log.ts";
 

@@ -89,24 +89,13 @@ describe("createSessionModels()", () => {
     expect(session.metadata).toEqual({ title: "Holidays", model: "big" });
   });
 
-  test("carryOver() keeps the choice when the session begins afresh, and nothing else", async () => {
+  test("kept() is the choice, and nothing else", async () => {
     const { models, open } = await setup();
     const session = await open();
     await session.setMetadata({ title: "Holidays" });
+    expect(models.kept(session)).toEqual({});
     await models.choose(session, "big");
-    await session.append([{ role: "user", content: "hi" }], { sync: false });
-    const { metadata } = session;
-    await session.archive();
-    await models.carryOver(session, metadata);
-    expect(session.metadata).toEqual({ model: "big" });
-    expect((await models.of(session)).name).toBe("big-model");
-  });
-
-  test("carryOver() writes nothing where nothing was chosen", async () => {
-    const { models, open } = await setup();
-    const session = await open();
-    await models.carryOver(session, { title: "x" });
-    expect(session.metadata).toEqual({});
+    expect(models.kept(session)).toEqual({ model: "big" });
   });
 
   test("of() answers with the configured model when the chosen one has gone, and warns", async () => {

@@ -6,8 +6,8 @@ import { Stopped } from "../../src/core/errors.ts";
 import type { Model } from "../../src/core/model.ts";
 import { defineTool, toolOk } from "../../src/core/tool.ts";
 import { INTERRUPTED } from "../../src/lib/phrases.ts";
-import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { createResilient } from "../../src/providers/resilient/resilient.ts";
+import { createStanding } from "../../src/providers/resilient/standing.ts";
 import type { FakeClock } from "../fakes/clock.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { createFakeModel, type Scripted } from "../fakes/model.ts";
@@ -24,7 +24,7 @@ const echo = defineTool({
 /** As the program wraps it, with a stand-in that always answers, if wanted. */
 function resilient(model: Model, clock: FakeClock, standIn?: Model): Model {
   const candidate = (provider: string, one: Model) => {
-    return { provider, name: "m", open: async () => one, scale: createTokenScale() };
+    return { provider, name: "m", open: async () => one, standing: createStanding(clock) };
   };
   return createResilient({
     candidates: [candidate("main", model), ...(standIn ? [candidate("standIn", standIn)] : [])],
@@ -288,11 +288,11 @@ describe("runTurn()", () => {
     for (const id of ["1", "2", "3", "4"]) await runTurn(inboundMessage({ id }), fixture.deps, never);
     await fixture.until((shown) => shown.filter(({ kind }) => kind === "final").length === 6);
     expect(fixture.finals().map(({ id, outcome, content }) => [id, outcome, content])).toEqual([
-      ["1/notice/quota", "notice", "no credit left; until you add credit there, standIn/m answers."],
+      ["1/notice/quota/1", "notice", "no credit left; until you add credit there, standIn/m answers."],
       ["1/final", "answer", "one"],
       ["2/final", "answer", "two"],
       ["3/final", "answer", "credit again"],
-      ["4/notice/quota", "notice", "no credit left; until you add credit there, standIn/m answers."],
+      ["4/notice/quota/1", "notice", "no credit left; until you add credit there, standIn/m answers."],
       ["4/final", "answer", "three"],
     ]);
     expect(fixture.finals()[0]?.answers).toEqual([]);

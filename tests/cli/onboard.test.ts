@@ -322,6 +322,12 @@ describe("onboard() at a terminal", () => {
     });
   });
 
+  test("onboard() takes the first model of a local server that is named alone", async () => {
+    const home = makeHome();
+    await run(createTestApp({ home, localServers }), { provider: "lm_studio" });
+    expect(JSON.parse(configText(home)).agents.defaults).toEqual({ provider: "lm_studio", model: "a" });
+  });
+
   test("onboard() looks for nothing when the flags say it all, or nobody is asked", async () => {
     const refuse = async (): Promise<never> => {
       throw new Error("It looked");

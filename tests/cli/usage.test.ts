@@ -10,11 +10,15 @@ import { createTestApp } from "./fixture.ts";
 const NOW = Date.parse("2026-11-30T12:00:00Z");
 const HOUR = 60 * 60 * 1000;
 
-async function usage(records: readonly UsageRecord[], options: Record<string, string | boolean> = {}) {
+async function usage(
+  records: readonly UsageRecord[],
+  options: Record<string, string | boolean> = {},
+  { tty = false } = {},
+) {
   const home = tempFolder();
   const { store } = setUp({ workspace: home });
   for (const entry of records) store.record(entry);
-  const app = createTestApp({ home });
+  const app = createTestApp({ home, tty });
   const { signal } = new AbortController();
   const clock = { ...app.platform.clock, now: () => NOW };
   const code = await command.run?.({
@@ -70,6 +74,38 @@ test("usage marks counts that were guessed", async () => {
   expect(out).toContain("2026-11-30      1  ~100      40  ~10          5\n");
 });
 
+test("usage shows how many calls failed, where some did", async () => {
+  const { out } = await usage([
+    call({ time: "2026-11-29T09:00:00Z" }),
+    call({ failed: true }),
+    call({ failed: true }),
+  ]);
+  expect(out).toBe(
+    [
+      "day         calls  failed   in  cached  out  reasoning  cost",
+      "2026-11-29      1       0  100      40   10          5",
+      "2026-11-30      2       2  200      80   20         10",
+      "────────────────────────────────────────────────────────────",
+      "total           3       2  300     120   30         15",
+      "",
+    ].join("\n"),
+  );
+  expect((await usage([call()])).out).not.toContain("failed");
+});
+
+test("usage says in a terminal whose price is missing", async () => {
+  const records = [call(), call({ model: "small\n" }), call({ cost: 1, model: "priced" })];
+  const { out, err } = await usage(records, {}, { tty: true });
+  expect(err).toBe("Set modelPrices for acme/large, acme/small to see what all calls cost.\n");
+  expect(out).not.toContain("modelPrices");
+  expect((await usage([call({ cost: 1 })], {}, { tty: true })).err).toBe("");
+});
+
+test("usage keeps that from a pipe and from JSON", async () => {
+  expect((await usage([call()])).err).toBe("");
+  expect((await usage([call()], { json: true }, { tty: true })).err).toBe("");
+});
+
 test("usage aligns names by the cells they take", async () => {
   const sessions = ["cli:猫🐈", "cli:abcdef"].map((session) => call({ session }));
   const { out } = await usage(sessions, { by: "session" });
@@ -116,6 +152,7 @@ test("usage --json prints groups and totals", async () => {
     since: "2026-11-30T00:00:00.000Z",
     groups: [{ name: "\u009b", ...totals }],
     total: totals,
+    unpricedModels: [],
   });
 });
 
@@ -147,17 +184,17 @@ test("usage refuses a time it does not understand, and says what it does", async
 });
 
 test("parseSince() takes hours, days and weeks", () => {
-  expect(parseSince("24h", NOW)).toBe(NOW - 24 * HOUR);
-  expect(parseSince("7d", NOW)).toBe(NOW - 7 * 24 * HOUR);
-  expect(parseSince("2W", NOW)).toBe(NOW - 14 * 24 * HOUR);
+  expect(parseSince("24h", NOW, "UTC")).toBe(NOW - 24 * HOUR);
+  expect(parseSince("7d", NOW, "UTC")).toBe(NOW - 7 * 24 * HOUR);
+  expect(parseSince("2W", NOW, "UTC")).toBe(NOW - 14 * 24 * HOUR);
 });
 
 test("parseSince() goes back no further than time does", () => {
-  expect(parseSince("999999w", NOW)).toBe(0);
+  expect(parseSince("999999w", NOW, "UTC")).toBe(0);
 });
 
 test("parseSince() takes a day as the time zone has it", () => {
-  expect(parseSince("2026-11-01", NOW)).toBe(Date.parse("2026-11-01T00:00:00Z"));
+  expect(parseSince("2026-11-01", NOW, "UTC")).toBe(Date.parse("2026-11-01T00:00:00Z"));
   expect(parseSince("2026-11-01", NOW, "Europe/Berlin")).toBe(Date.parse("2026-10-31T23:00:00Z"));
 });
 
@@ -174,7 +211,7 @@ test("parseSince() refuses what is neither", () => {
     "2026-11",
     "9".repeat(400),
   ]) {
-    expect(parseSince(text, NOW)).toBeUndefined();
+    expect(parseSince(text, NOW, "UTC")).toBeUndefined();
   }
 });
 
@@ -183,7 +220,7 @@ test("parseSince() takes any text, and answers with a time that has a day", () =
   const dayOf = createDayOf("UTC");
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), near), (text) => {
-      const since = parseSince(text, NOW);
+      const since = parseSince(text, NOW, "UTC");
       if (since === undefined) return;
       expect(since).toBeGreaterThanOrEqual(0);
       expect(dayOf(since)).toMatch(/^\d{4}-\d{2}-\d{2}$/);

@@ -104,7 +104,9 @@ describe("nanobot agent reads what a server sends in its own way", () => {
     ["DeepSeek", "deepseek", "deepseek", "Because of the moon.", "pulls"],
     ["OpenRouter", "openrouter", "openrouter", "Twice a day.", "Two highs"],
   ])("the answer of %s without its reasoning", async (_, stream, vendor, answer, thought) => {
-    const server = await startModel(() => ({ raw: recorded(stream) }));
+    // It alone takes its reasoning back.
+    const rules = vendor === "deepseek" ? ({ vendor: "deepseek" } as const) : {};
+    const server = await startModel(() => ({ raw: recorded(stream) }), rules);
     const home = homeOf(vendor, server);
     const [plain, json, shown] = await Promise.all([
       ask("why?", home),

@@ -8,14 +8,22 @@ const assistant = (...content: object[]) => ({ role: "assistant", content });
 const use = (id: string, name = "exec") => ({ type: "tool_use", id, name, input: {} });
 const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "ok" });
 const thought = (thinking: string) => ({ type: "thinking", thinking, signature: "s" });
+const redacted = (data: string) => ({ type: "redacted_thinking", data });
+const image = (media_type: string, data = "AAAA") => ({
+  type: "image",
+  source: { type: "base64", media_type, data },
+});
 const tool = (name: string, schema: object = { type: "object" }) => ({ name, input_schema: schema });
-const mark = { cache_control: { type: "ephemeral" } };
+const EPHEMERAL = { type: "ephemeral" };
+const mark = { cache_control: EPHEMERAL };
 const budget = (budget_tokens: number) => ({ type: "enabled", budget_tokens });
+
+const GIVEN = { signed: new Map([["s", "hm"]]), redacted: new Set(["r"]) };
 
 const BODY = { model: "m", max_tokens: 2048, messages: [user(text("hi"))] };
 
 function refusal(changes: object, rules: AnthropicRules = {}): string | undefined {
-  return checkMessagesRequest(JSON.stringify({ ...BODY, ...changes }), rules, new Map([["s", "hm"]]));
+  return checkMessagesRequest(JSON.stringify({ ...BODY, ...changes }), rules, GIVEN);
 }
 const refusalOf = (...messages: object[]) => refusal({ messages });
 
@@ -32,11 +40,12 @@ describe("checkMessagesRequest()", () => {
         messages: [
           user(text("a")),
           user({ ...text("b"), ...mark }),
-          assistant(thought("hm"), use("1")),
-          user({ ...result("1"), ...mark }, text("c")),
+          assistant(thought("hm"), redacted("r"), use("x".repeat(64))),
+          user({ ...result("x".repeat(64)), is_error: true, ...mark }, image("image/webp"), text("c")),
         ],
       }),
     ).toBeUndefined();
+    expect(refusal({ thinking: { type: "adaptive" }, output_config: { effort: "xhigh" } })).toBeUndefined();
   });
 
   test.each<[string, string | undefined, RegExp]>([
@@ -49,6 +58,51 @@ describe("checkMessagesRequest()", () => {
     ["an unknown block", refusalOf(user({ type: "hologram" })), /not known/],
     ["an unknown key", refusal({ reasoning_effort: "low" }), /Extra inputs/],
     ["an unknown key of a block", refusalOf(user({ ...text("a"), name: "b" })), /Extra inputs/],
+    ["an unknown key of a message", refusalOf({ ...user(text("a")), name: "b" }), /Extra inputs/],
+    ["an unknown key of a tool", refusal({ tools: [{ ...tool("a"), parameters: {} }] }), /Extra inputs/],
+    [
+      "an unknown key of a marker",
+      refusalOf(user({ ...text("a"), cache_control: { ...EPHEMERAL, at: 1 } })),
+      /Extra/,
+    ],
+    ["an unknown marker", refusalOf(user({ ...text("a"), cache_control: { type: "eternal" } })), /ephemeral/],
+    ["an unknown key of thinking", refusal({ thinking: { ...budget(1024), effort: "low" } }), /Extra inputs/],
+    [
+      "a budget of what is adaptive",
+      refusal({ thinking: { ...budget(1024), type: "adaptive" } }),
+      /Extra inputs/,
+    ],
+    [
+      "an unknown key of a choice",
+      refusal({ tools: [tool("a")], tool_choice: { type: "auto", name: "a" } }),
+      /Extra/,
+    ],
+    ["an unknown effort", refusal({ output_config: { effort: "minimal" } }), /output_config\.effort/],
+    ["an unknown key of the output", refusal({ output_config: { level: "low" } }), /Extra inputs/],
+    ["an image of another type", refusalOf(user(image("image/bmp"))), /media_type/],
+    ["an image that is no base64", refusalOf(user(image("image/png", "AAA"))), /invalid base64/],
+    ["an image without bytes", refusalOf(user(image("image/png", ""))), /invalid base64/],
+    [
+      "an image of the assistant",
+      refusalOf(user(text("a")), assistant(image("image/png"))),
+      /assistant messages/,
+    ],
+    ["a call of the user", refusalOf(user(use("1"))), /user messages/],
+    [
+      "redacted thinking of somebody else",
+      refusalOf(user(text("a")), assistant(redacted("other"), text("b"))),
+      /Invalid `data`/,
+    ],
+    [
+      "an id of more than 64 characters",
+      refusalOf(user(text("a")), assistant(use("x".repeat(65))), user(result("x".repeat(65)))),
+      /pattern/,
+    ],
+    [
+      "a flag that is none",
+      refusalOf(user(text("a")), assistant(use("1")), user({ ...result("1"), is_error: 1 })),
+      /is_error/,
+    ],
     ["no limit", refusal({ max_tokens: undefined }), /max_tokens/],
     ["a limit above the model's", refusal({ max_tokens: 100_000 }), /100000 > 64000/],
     ["a call without a result", refusalOf(user(text("a")), assistant(use("1")), user(text("b"))), /without/],
@@ -113,7 +167,7 @@ describe("checkMessagesRequest()", () => {
       /must start with a thinking block/,
     ],
     ["a lone surrogate", refusalOf(user(text("\ud83d"))), /surrogates/],
-    ["what is no JSON", checkMessagesRequest("{", {}, new Map()), /not JSON/],
+    ["what is no JSON", checkMessagesRequest("{", {}), /not JSON/],
   ])("refuses %s", (_, message, pattern) => {
     expect(message ?? "").toMatch(pattern);
   });

@@ -1,6 +1,17 @@
 /** What the Messages API of Anthropic refuses, as one check. */
 
 import { isObject } from "../../src/lib/is-object.ts";
+import {
+  checkBlock,
+  checkKeys,
+  checkText,
+  type Fields,
+  type GivenThoughts,
+  listOf,
+  NAME,
+  Refused,
+  refuse,
+} from "./anthropic-blocks.ts";
 
 export interface AnthropicRules {
   /** As the newest models: `temperature` is refused. */
@@ -16,10 +27,7 @@ export interface AnthropicRules {
   readonly mostTokens?: number;
 }
 
-/** The text of each thinking block that the server gave out, by its signature. */
-export type Signatures = ReadonlyMap<string, string>;
-
-type Fields = { readonly [key: string]: unknown };
+const NOTHING_GIVEN: GivenThoughts = { signed: new Map(), redacted: new Set() };
 
 const KNOWN_KEYS = new Set([
   "model",
@@ -35,32 +43,16 @@ const KNOWN_KEYS = new Set([
   "metadata",
   "stop_sequences",
   "top_k",
+  "top_p",
 ]);
 
-const BLOCK_KEYS: Readonly<Record<string, readonly string[]>> = {
-  text: ["type", "text", "cache_control"],
-  image: ["type", "source", "cache_control"],
-  tool_use: ["type", "id", "name", "input", "cache_control"],
-  tool_result: ["type", "tool_use_id", "content", "is_error", "cache_control"],
-  thinking: ["type", "thinking", "signature"],
-  redacted_thinking: ["type", "data"],
-};
-
-const ID = /^[a-zA-Z0-9_-]+$/;
-const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
-
-/** Thrown inside this file only; `checkMessagesRequest` turns it into its result. */
-class Refused extends Error {}
-
-function refuse(message: string): never {
-  throw new Refused(message);
-}
+const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"];
 
 /** The message of the refusal, or `undefined` when there is nothing to refuse. */
 export function checkMessagesRequest(
   text: string,
   rules: AnthropicRules,
-  signatures: Signatures,
+  given: GivenThoughts = NOTHING_GIVEN,
 ): string | undefined {
   try {
     const body = parseBody(text);
@@ -69,7 +61,7 @@ export function checkMessagesRequest(
     const thinks = checkThinking(body, rules);
     checkTools(body, rules, thinks);
     checkMarkers(body);
-    checkConversation(body, signatures, thinks);
+    checkConversation(body, given, thinks);
   } catch (error) {
     if (error instanceof Refused) return error.message;
     throw error;
@@ -113,17 +105,23 @@ function checkTop(body: Fields, { noTemperature, mostTokens = 64_000 }: Anthropi
     }
   }
   if (system !== undefined) {
-    for (const block of listOf(system, "system")) checkText(block, "system");
+    for (const block of listOf(system, "system")) {
+      if (block["type"] !== "text") refuse("system: Input should be 'text'");
+      checkKeys(block, ["type", "text", "cache_control"], "system");
+      checkText(block, "system");
+    }
   }
 }
 
 /** Whether the model thinks for this request. */
 function checkThinking(body: Fields, rules: AnthropicRules): boolean {
   const { thinking, temperature, max_tokens: most, output_config: output } = body;
-  if (output !== undefined && rules.budgetOnly) refuse("This model does not support the effort parameter.");
+  if (output !== undefined) checkOutputConfig(output, rules);
   if (thinking === undefined) return rules.alwaysThinks === true;
   if (!isObject(thinking)) refuse("thinking: Input should be an object");
   const { type, budget_tokens: budget } = thinking;
+  const own = type === "enabled" ? ["budget_tokens", "display"] : type === "adaptive" ? ["display"] : [];
+  checkKeys(thinking, ["type", ...own], `thinking.${type}`);
   if (type === "disabled") {
     if (rules.alwaysThinks) refuse('"thinking.type.disabled" is not supported for this model.');
     return false;
@@ -149,24 +147,46 @@ function checkThinking(body: Fields, rules: AnthropicRules): boolean {
   return true;
 }
 
+function checkOutputConfig(output: unknown, { budgetOnly }: AnthropicRules): void {
+  if (!isObject(output)) refuse("output_config: Input should be an object");
+  checkKeys(output, ["effort", "format"], "output_config");
+  const { effort } = output;
+  if (effort === undefined) return;
+  if (budgetOnly) refuse("This model does not support the effort parameter.");
+  if (!EFFORTS.includes(effort)) {
+    refuse("output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'");
+  }
+}
+
 function checkTools(body: Fields, rules: AnthropicRules, thinks: boolean): void {
   const names = new Set<unknown>();
   const { tools = [], tool_choice: choice } = body;
   for (const [index, tool] of listOf(tools, "tools").entries()) {
-    const { name, input_schema: schema } = tool;
-    if (typeof name !== "string" || !NAME.test(name)) refuse(`tools.${index}.custom.name: bad pattern`);
+    const { name, input_schema: schema, description } = tool;
+    const where = `tools.${index}.custom`;
+    checkKeys(tool, ["type", "name", "description", "input_schema", "strict", "cache_control"], where);
+    if (description !== undefined && typeof description !== "string") {
+      refuse(`${where}.description: Input should be a valid string`);
+    }
+    if (typeof name !== "string" || !NAME.test(name)) refuse(`${where}.name: bad pattern`);
     if (names.has(name)) refuse("tools: Tool names must be unique.");
     if (!isObject(schema) || schema["type"] !== "object") {
-      refuse(`tools.${index}.custom.input_schema.type: Input should be 'object'`);
+      refuse(`${where}.input_schema.type: Input should be 'object'`);
     }
     if ("anyOf" in schema || "oneOf" in schema || "allOf" in schema) {
-      refuse(`tools.${index}.custom: input_schema does not support oneOf, allOf, or anyOf at the top level`);
+      refuse(`${where}: input_schema does not support oneOf, allOf, or anyOf at the top level`);
     }
     names.add(name);
   }
   if (choice === undefined) return;
   if (names.size === 0) refuse("tool_choice: tool_choice may only be specified while providing tools");
   if (!isObject(choice)) refuse("tool_choice: Input should be an object");
+  const own = { auto: ["disable_parallel_tool_use"], tool: ["name", "disable_parallel_tool_use"] };
+  checkKeys(
+    choice,
+    ["type", ...(choice["type"] === "auto" ? own.auto : choice["type"] === "tool" ? own.tool : [])],
+    "tool_choice",
+  );
   if (choice["type"] === "auto" || choice["type"] === "none") return;
   if (choice["type"] !== "tool") refuse("tool_choice: Input tag does not match any of the expected tags");
   if (!names.has(choice["name"])) refuse(`tool_choice: Tool '${choice["name"]}' not found in provided tools`);
@@ -175,21 +195,25 @@ function checkTools(body: Fields, rules: AnthropicRules, thinks: boolean): void 
 }
 
 function checkMarkers(body: Fields): void {
-  const markers = JSON.stringify(body).split('"cache_control":').length - 1;
-  if (markers > 4) refuse(`A maximum of 4 blocks with cache_control may be provided. Found ${markers}.`);
+  const messages = listOf(body["messages"], "messages");
+  const contents = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as unknown[]) : []));
+  const lists = [body["system"], body["tools"]].flatMap((list) =>
+    Array.isArray(list) ? (list as unknown[]) : [],
+  );
+  const markers = [...contents, ...lists].flatMap((item) =>
+    isObject(item) && item["cache_control"] !== undefined ? [item["cache_control"]] : [],
+  );
+  if (markers.length > 4) {
+    refuse(`A maximum of 4 blocks with cache_control may be provided. Found ${markers.length}.`);
+  }
+  for (const marker of markers) {
+    if (!isObject(marker) || marker["type"] !== "ephemeral")
+      refuse("cache_control.type: Input should be 'ephemeral'");
+    checkKeys(marker, ["type", "ttl"], "cache_control");
+  }
 }
 
-function listOf(value: unknown, where: string): readonly Fields[] {
-  if (!Array.isArray(value)) refuse(`${where}: Input should be a valid list`);
-  return (value as unknown[]).map((item) => (isObject(item) ? item : refuse(`${where}: must hold objects`)));
-}
-
-function checkText({ text }: Fields, where: string): void {
-  if (typeof text !== "string" || text === "") refuse(`${where}: text content blocks must be non-empty`);
-  else if (text.trim() === "") refuse(`${where}: text content blocks must contain non-whitespace text`);
-}
-
-function checkConversation(body: Fields, signatures: Signatures, thinks: boolean): void {
+function checkConversation(body: Fields, given: GivenThoughts, thinks: boolean): void {
   const messages = listOf(body["messages"], "messages");
   if (messages.length === 0) refuse("messages: at least one message is required");
   if (messages[0]?.["role"] !== "user") refuse('messages: first message must use the "user" role');
@@ -199,7 +223,7 @@ function checkConversation(body: Fields, signatures: Signatures, thinks: boolean
     const where = `messages.${index}`;
     const content = listOf(message["content"], `${where}.content`);
     if (content.length === 0) refuse(`${where}: all messages must have non-empty content`);
-    for (const block of content) checkBlock(block, where, signatures);
+    for (const block of content) checkBlock(block, message["role"], where, given);
     if (message["role"] === "user") checkResults(content, open, where);
     open = message["role"] === "assistant" ? checkCalls(content, seen, where) : new Set();
   }
@@ -212,6 +236,7 @@ function joined(messages: readonly Fields[]): Fields[] {
   const all: Fields[] = [];
   for (const message of messages) {
     const { role, content } = message;
+    checkKeys(message, ["role", "content"], "messages");
     if (role !== "user" && role !== "assistant") refuse(`messages: Unexpected role "${String(role)}"`);
     const previous = all.at(-1);
     if (previous?.["role"] !== role) all.push(message);
@@ -223,37 +248,6 @@ function joined(messages: readonly Fields[]): Fields[] {
     }
   }
   return all;
-}
-
-function checkBlock(block: Fields, where: string, signatures: Signatures): void {
-  const type = String(block["type"]);
-  const keys = BLOCK_KEYS[type];
-  if (keys === undefined) refuse(`${where}.content: Input tag '${type}' is not known`);
-  const unknown = Object.keys(block).find((key) => !keys.includes(key));
-  if (unknown !== undefined) refuse(`${where}.content.${type}.${unknown}: Extra inputs are not permitted`);
-  const { id, name, input, tool_use_id: usedBy, thinking, signature, source } = block;
-  switch (type) {
-    case "text":
-      checkText(block, where);
-      break;
-    case "tool_use":
-      if (typeof id !== "string" || !ID.test(id)) refuse(`${where}.content.tool_use.id: bad pattern`);
-      if (typeof name !== "string" || !NAME.test(name)) refuse(`${where}.content.tool_use.name: bad pattern`);
-      if (!isObject(input)) refuse(`${where}.content.tool_use.input: Input should be an object`);
-      break;
-    case "tool_result":
-      if (typeof usedBy !== "string" || !ID.test(usedBy)) refuse(`${where}.content.tool_use_id: bad pattern`);
-      break;
-    case "thinking":
-      if (typeof signature !== "string" || signatures.get(signature) !== thinking) {
-        refuse(`${where}.content: Invalid \`signature\` in \`thinking\` block`);
-      }
-      break;
-    case "image":
-      if (!isObject(source) || source["type"] !== "base64" || typeof source["data"] !== "string") {
-        refuse(`${where}.content.image.source: bad source`);
-      }
-  }
 }
 
 function checkCalls(content: readonly Fields[], seen: Set<string>, where: string): ReadonlySet<string> {

@@ -53,7 +53,8 @@ export async function startAnthropicServer({
   ...rules
 }: AnthropicServerOptions): Promise<AnthropicServer> {
   const requests: AnthropicRequest[] = [];
-  const signatures = new Map<string, string>();
+  const signed = new Map<string, string>();
+  const redacted = new Set<string>();
   let answered = 0;
 
   function refusalOf({ method, url, headers }: IncomingMessage, text: string): Refusal | undefined {
@@ -70,7 +71,7 @@ export async function startAnthropicServer({
     if (headers["anthropic-version"] === undefined) {
       return { status: 400, type: "invalid_request_error", message: "anthropic-version: header is required" };
     }
-    const message = checkMessagesRequest(text, rules, signatures);
+    const message = checkMessagesRequest(text, rules, { signed, redacted });
     return message === undefined ? undefined : { status: 400, type: "invalid_request_error", message };
   }
 
@@ -95,7 +96,8 @@ export async function startAnthropicServer({
       return sendError(response, 400, { type: "invalid_request_error", message });
     }
     for (const block of blocksOf(reply)) {
-      if ("thinking" in block) signatures.set(block.signature, piecesOf(block.thinking).join(""));
+      if ("thinking" in block) signed.set(block.signature, piecesOf(block.thinking).join(""));
+      if ("redacted" in block) redacted.add(block.redacted);
     }
     await send(response, reply, body);
   }

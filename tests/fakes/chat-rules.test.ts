@@ -64,7 +64,14 @@ describe("checkRequest() refuses as", () => {
       { messages: [user(), assistant({}, { id: "x".repeat(41) }), result("x".repeat(41))] },
       "length 41",
     ],
+    ["openai", { model: "gpt-4.1", reasoning_effort: "low" }, "Unrecognized request argument supplied"],
+    [
+      "openai",
+      { messages: round({ reasoning_content: "r" }) },
+      "Unknown parameter: 'messages[1].reasoning_content'.",
+    ],
     ["mistral", { stream: true, stream_options: {} }, "stream_options"],
+    ["mistral", { reasoning_effort: "low" }, "Input should be 'none' or 'high'"],
     ["mistral", { max_completion_tokens: 1 }, "max_completion_tokens"],
     ["mistral", { messages: round({ reasoning_content: "r" }) }, "messages.1.assistant.reasoning_content"],
     ["mistral", { messages: [...round(), user()] }, "Unexpected role 'user' after role 'tool'"],
@@ -82,7 +89,9 @@ describe("checkRequest() refuses as", () => {
     ["moonshot", { tools: [TOOL], tool_choice: "required" }, "tool_choice 'required' is incompatible"],
     ["gemini", { messages: round() }, "function call `default_api:exec` , position 1"],
     ["groq", { messages: round({ reasoning_content: "r" }) }, "property 'reasoning_content' is unsupported"],
+    ["groq", { reasoning_effort: "xhigh" }, "must be one of `none`, `default`"],
     ["ollama", { messages: round({ content: null }) }, "invalid message content type: <nil>"],
+    ["ollama", { reasoning_effort: "minimal" }, "invalid reasoning value: 'minimal'"],
     ["lmStudio", { messages: round({ content: null }) }, "must be a string or an array of objects"],
     [
       "lmStudio",
@@ -104,7 +113,8 @@ describe("checkRequest() refuses as", () => {
 
   test.each<[ChatVendor, object]>([
     ["openai", { model: "gpt-5", max_completion_tokens: 1, messages: round({ content: null }) }],
-    ["mistral", { messages: round() }],
+    ["openai", { model: "gpt-5", reasoning_effort: "xhigh" }],
+    ["mistral", { messages: round(), reasoning_effort: "high" }],
     ["deepseek", { thinking: { type: "disabled" }, messages: round() }],
     ["deepseek", { messages: round({ reasoning_content: "" }) }],
     ["moonshot", { messages: round({ reasoning_content: " " }), temperature: 1 }],
@@ -115,6 +125,32 @@ describe("checkRequest() refuses as", () => {
     ["anthropicViaOpenrouter", { reasoning: { effort: "low" }, tools: [{ ...TOOL, ...MARK }] }],
   ])("%s, but not %j", (vendor, extra) => {
     expect(refusalOf(extra, { vendor, strictKeys: true })).toBeUndefined();
+  });
+
+  test.each<[string, object, string]>([
+    ["a key of a message", { messages: [{ ...user(), id: "1" }] }, "messages[0] has the unknown key id"],
+    ["a name of a result", { messages: [user(), assistant(), { ...result(), name: "exec" }] }, "key name"],
+    ["a thought", { messages: round({ reasoning_content: "r" }) }, "key reasoning_content"],
+    ["a key of a call", { messages: round({}, { index: 0 }) }, "tool_calls[0] has the unknown key index"],
+    ["a key of a tool", { tools: [{ ...TOOL, ...MARK }] }, "tools[0] has the unknown key cache_control"],
+    [
+      "a key of a function",
+      { tools: [{ ...TOOL, function: { ...TOOL.function, input_schema: {} } }] },
+      "tools[0].function has the unknown key input_schema",
+    ],
+    [
+      "a key of a choice",
+      { tools: [TOOL], tool_choice: { type: "function", function: { name: "exec" }, name: "exec" } },
+      "tool_choice has the unknown key name",
+    ],
+    [
+      "a key of an image",
+      { messages: [user([{ ...IMAGE, image_url: { ...IMAGE.image_url, mime: "image/png" } }])] },
+      "image_url has the unknown key mime",
+    ],
+    ["an unknown effort", { reasoning_effort: "max" }, 'unknown value "max"'],
+  ])("anybody: %s", (_, extra, reason) => {
+    expect(refusalOf(extra, {})).toContain(reason);
   });
 
   test("one who takes only the keys that are known", () => {

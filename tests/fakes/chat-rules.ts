@@ -1,7 +1,8 @@
 /** What the strictest documented vendors of the chat-completions protocol refuse, as one check. */
 
 import type { JsonObject } from "../../src/core/json.ts";
-import { type ChatVendor, checkVendor, isObject, keysOf, type Violation } from "./chat-vendors.ts";
+import { type ChatVendor, checkVendor, extraKeysOf, isObject, type Violation } from "./chat-vendors.ts";
+import { isBase64 } from "./images.ts";
 
 export interface ChatRules {
   /** What this one refuses on top, in its own words. It takes `content: null` unless that is what it refuses. */
@@ -36,6 +37,15 @@ const KNOWN_KEYS = new Set([
   "user",
 ]);
 
+const MESSAGE_KEYS: Readonly<Record<string, readonly string[]>> = {
+  system: ["role", "content", "name"],
+  user: ["role", "content", "name"],
+  assistant: ["role", "content", "name", "refusal", "tool_calls"],
+  tool: ["role", "content", "tool_call_id"],
+};
+const FUNCTION_KEYS = ["name", "description", "parameters", "strict"];
+const EFFORTS: readonly unknown[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
+
 /** Thrown inside this file only; `checkRequest` turns it into its result. */
 class Refused extends Error {}
 
@@ -50,12 +60,13 @@ export function checkRequest(text: string, rules: ChatRules = {}): Violation | u
     const body = parseBody(text);
     checkStrings(body, "body");
     checkTop(body);
-    if (strictKeys) checkKeys(body, keysOf(rules.vendor));
+    if (strictKeys) checkTopKeys(body, extraKeysOf(rules.vendor).top);
     const tools = checkTools(body);
     checkToolChoice(body, tools);
     checkMessages(body["messages"], rules);
     const refused = rules.vendor && checkVendor(rules.vendor, body);
     if (refused) return refused;
+    checkInnerKeys(body, extraKeysOf(rules.vendor));
   } catch (error) {
     if (error instanceof Refused) return { code: "invalid_request_error", message: error.message };
     throw error;
@@ -111,14 +122,50 @@ function checkTop(body: JsonObject): void {
   ) {
     refuse("temperature must be between 0 and 2");
   }
+  const effort = body["reasoning_effort"];
+  if (effort !== undefined && !EFFORTS.includes(effort)) {
+    refuse(`reasoning_effort has the unknown value ${JSON.stringify(effort)}`);
+  }
   if (body["stream_options"] !== undefined && body["stream"] !== true) {
     refuse("stream_options is only allowed when stream is true");
   }
 }
 
-function checkKeys(body: JsonObject, own: readonly string[]): void {
+function checkTopKeys(body: JsonObject, own: readonly string[]): void {
   const unknown = Object.keys(body).find((key) => !KNOWN_KEYS.has(key) && !own.includes(key));
   if (unknown !== undefined) refuse(`unrecognized request argument: ${unknown}`);
+}
+
+/** Of a request that is valid otherwise: vendors have words of their own for some of these. */
+function checkInnerKeys(body: JsonObject, own: ReturnType<typeof extraKeysOf>): void {
+  for (const [index, tool] of objectsIn(body["tools"]).entries()) {
+    checkKeys(tool, ["type", "function", ...own.tool], `tools[${index}]`);
+    checkKeys(tool["function"], FUNCTION_KEYS, `tools[${index}].function`);
+  }
+  const choice = body["tool_choice"];
+  if (isObject(choice)) {
+    checkKeys(choice, ["type", "function"], "tool_choice");
+    checkKeys(choice["function"], ["name"], "tool_choice.function");
+  }
+  for (const [index, message] of objectsIn(body["messages"]).entries()) {
+    const where = `messages[${index}]`;
+    const role = String(message["role"]);
+    const extra = role === "assistant" ? own.assistant : [];
+    checkKeys(message, [...(MESSAGE_KEYS[role] ?? []), ...extra], where);
+    for (const [position, call] of objectsIn(message["tool_calls"]).entries()) {
+      checkKeys(call, ["id", "type", "function", ...own.call], `${where}.tool_calls[${position}]`);
+      checkKeys(call["function"], ["name", "arguments"], `${where}.tool_calls[${position}].function`);
+    }
+  }
+}
+
+function checkKeys(value: unknown, known: readonly string[], where: string): void {
+  const unknown = Object.keys(isObject(value) ? value : {}).find((key) => !known.includes(key));
+  if (unknown !== undefined) refuse(`${where} has the unknown key ${unknown}`);
+}
+
+function objectsIn(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? (list as unknown[]).filter(isObject) : [];
 }
 
 function checkTools(body: JsonObject): ReadonlySet<string> {
@@ -192,17 +239,15 @@ function checkContent(message: JsonObject, rules: ChatRules, where: string): voi
   }
 }
 
-const DATA_URL =
-  /^data:image\/(png|jpeg|gif|webp);base64,(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const DATA_URL = /^data:image\/(?:png|jpeg|gif|webp);base64,(.*)$/s;
 
 function checkPart(part: unknown, { vendor, images }: ChatRules, where: string): void {
   if (!isObject(part)) refuse(`${where} must be an object`);
   if (part["type"] !== "text" && part["type"] !== "image_url") {
     refuse(`${where} has the unknown type ${JSON.stringify(part["type"])}`);
   }
-  const { type, text, image_url: image, cache_control: marker, ...others } = part;
-  const [other] = Object.keys(others);
-  if (other !== undefined) refuse(`${where} has the unknown key ${other}`);
+  const { type, text, image_url: image, cache_control: marker } = part;
+  checkKeys(part, ["type", "cache_control", type === "text" ? "text" : "image_url"], where);
   if (marker !== undefined && vendor !== "anthropicViaOpenrouter") {
     refuse(`${where} has the unknown key cache_control`);
   }
@@ -212,7 +257,8 @@ function checkPart(part: unknown, { vendor, images }: ChatRules, where: string):
   }
   if (images === "refused") refuse("this model does not support image input");
   const url = isObject(image) ? image["url"] : undefined;
-  if (typeof url !== "string" || !DATA_URL.test(url)) refuse(`${where} is no image in base64`);
+  if (!isBase64(DATA_URL.exec(String(url))?.[1])) refuse(`${where} is no image in base64`);
+  checkKeys(image, ["url", "detail"], `${where}.image_url`);
 }
 
 function checkSystem(index: number, where: string): void {

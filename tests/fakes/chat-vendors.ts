@@ -22,9 +22,16 @@ export interface Violation {
   readonly body?: unknown;
 }
 
+/** Keys beyond those of the protocol that a vendor takes, by where they stand. */
+interface ExtraKeys {
+  readonly top: readonly string[];
+  readonly assistant: readonly string[];
+  readonly call: readonly string[];
+  readonly tool: readonly string[];
+}
+
 interface VendorRules {
-  /** Keys that only this vendor takes. */
-  readonly keys?: readonly string[];
+  readonly keys?: Partial<ExtraKeys>;
   readonly check: (request: Request) => Violation | undefined;
 }
 
@@ -42,8 +49,9 @@ export function checkVendor(vendor: ChatVendor, body: JsonObject): Violation | u
   return vendors[vendor].check({ body, messages: objectsIn(body["messages"]) });
 }
 
-export function keysOf(vendor: ChatVendor | undefined): readonly string[] {
-  return vendor === undefined ? [] : (vendors[vendor].keys ?? []);
+export function extraKeysOf(vendor: ChatVendor | undefined): ExtraKeys {
+  const none = { top: [], assistant: [], call: [], tool: [] };
+  return vendor === undefined ? none : { ...none, ...vendors[vendor].keys };
 }
 
 function objectsIn(list: unknown): readonly JsonObject[] {
@@ -91,18 +99,40 @@ function openai({ body, messages }: Request): Violation | undefined {
       `Unsupported value: 'temperature' does not support ${body["temperature"]} with this model. Only the default (1) value is supported.`,
     );
   }
-  return firstOf(messages, (message, index) =>
-    firstOf(callsOf(message), ({ id }, position) => {
-      if (String(id).length <= 40) return undefined;
-      return violation(
-        `Invalid 'messages[${index}].tool_calls[${position}].id': string too long. Expected a string with maximum length 40, but got a string with length ${String(id).length} instead.`,
-      );
-    }),
+  if (!reasons && body["reasoning_effort"] !== undefined) {
+    return violation("Unrecognized request argument supplied: reasoning_effort");
+  }
+  return firstOf(
+    messages,
+    (message, index) =>
+      unknownParameter(message, index) ??
+      firstOf(callsOf(message), ({ id }, position) => {
+        if (String(id).length <= 40) return undefined;
+        return violation(
+          `Invalid 'messages[${index}].tool_calls[${position}].id': string too long. Expected a string with maximum length 40, but got a string with length ${String(id).length} instead.`,
+        );
+      }),
   );
 }
 
+function unknownParameter(message: JsonObject, index: number): Violation | undefined {
+  const unknown = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"].find(
+    (key) => message[key] !== undefined,
+  );
+  if (unknown === undefined) return undefined;
+  return violation(`Unknown parameter: 'messages[${index}].${unknown}'.`);
+}
+
 function extraForbidden(...loc: readonly (string | number)[]): Violation {
-  const detail = [{ type: "extra_forbidden", loc: ["body", ...loc], msg: "Extra inputs are not permitted" }];
+  return validationError("extra_forbidden", loc, "Extra inputs are not permitted");
+}
+
+function literalError(key: string, msg: string): Violation {
+  return validationError("literal_error", [key], msg);
+}
+
+function validationError(type: string, loc: readonly (string | number)[], msg: string): Violation {
+  const detail = [{ type, loc: ["body", ...loc], msg }];
   const body = {
     object: "error",
     message: { detail },
@@ -110,7 +140,7 @@ function extraForbidden(...loc: readonly (string | number)[]): Violation {
     param: null,
     code: null,
   };
-  return violation(`Extra inputs are not permitted: ${loc.join(".")}`, { status: 422, body });
+  return violation(`${msg}: ${loc.join(".")}`, { status: 422, body });
 }
 
 function mistralError(message: string, type: string): Violation {
@@ -123,6 +153,10 @@ const MISTRAL_REFUSES = ["stream_options", "max_completion_tokens", "user"];
 function mistral({ body, messages }: Request): Violation | undefined {
   const extra = MISTRAL_REFUSES.find((key) => body[key] !== undefined);
   if (extra !== undefined) return extraForbidden(extra);
+  const effort = body["reasoning_effort"];
+  if (effort !== undefined && effort !== "high" && effort !== "none") {
+    return literalError("reasoning_effort", "Input should be 'none' or 'high'");
+  }
   return firstOf(messages, (message, index) => {
     const { role } = message;
     for (const key of ["reasoning_content", "extra_content"]) {
@@ -203,7 +237,12 @@ function gemini({ messages }: Request): Violation | undefined {
 
 const GROQ_MESSAGE_KEYS = new Set(["role", "content", "name", "tool_calls", "tool_call_id", "reasoning"]);
 
-function groq({ messages }: Request): Violation | undefined {
+const GROQ_EFFORTS: readonly unknown[] = [undefined, "none", "default", "low", "medium", "high"];
+
+function groq({ body, messages }: Request): Violation | undefined {
+  if (!GROQ_EFFORTS.includes(body["reasoning_effort"])) {
+    return violation("`reasoning_effort` must be one of `none`, `default`, `low`, `medium`, or `high`");
+  }
   return firstOf(messages, (message, index) => {
     const unknown = Object.keys(message).find((key) => !GROQ_MESSAGE_KEYS.has(key));
     if (unknown === undefined) return undefined;
@@ -213,7 +252,13 @@ function groq({ messages }: Request): Violation | undefined {
   });
 }
 
-function ollama({ messages }: Request): Violation | undefined {
+const OLLAMA_EFFORTS: readonly unknown[] = [undefined, "none", "low", "medium", "high"];
+
+function ollama({ body, messages }: Request): Violation | undefined {
+  const effort = body["reasoning_effort"];
+  if (!OLLAMA_EFFORTS.includes(effort)) {
+    return violation(`invalid reasoning value: '${effort}' (must be "high", "medium", "low", or "none")`);
+  }
   return messages.some(({ content }) => content === null)
     ? violation("invalid message content type: <nil>")
     : undefined;
@@ -241,11 +286,18 @@ function anthropicViaOpenrouter({ body, messages }: Request): Violation | undefi
 const vendors: Readonly<Record<ChatVendor, VendorRules>> = {
   openai: { check: openai },
   mistral: { check: mistral },
-  deepseek: { keys: ["thinking"], check: deepseek },
-  moonshot: { keys: ["thinking"], check: moonshot },
-  gemini: { check: gemini },
-  groq: { check: groq },
+  deepseek: { keys: { top: ["thinking"], assistant: ["reasoning_content"] }, check: deepseek },
+  moonshot: { keys: { top: ["thinking"], assistant: ["reasoning_content"] }, check: moonshot },
+  gemini: { keys: { call: ["extra_content"] }, check: gemini },
+  groq: { keys: { assistant: ["reasoning"] }, check: groq },
   ollama: { check: ollama },
   lmStudio: { check: lmStudio },
-  anthropicViaOpenrouter: { keys: ["reasoning"], check: anthropicViaOpenrouter },
+  anthropicViaOpenrouter: {
+    keys: {
+      top: ["reasoning"],
+      assistant: ["reasoning", "reasoning_details"],
+      tool: ["cache_control"],
+    },
+    check: anthropicViaOpenrouter,
+  },
 };

@@ -20,3 +20,9 @@ export function pngOf(bytes: number, mark = 0): Buffer {
   PNG.copy(image);
   return image;
 }
+
+/** Whether a strict decoder takes it. */
+export function isBase64(data: unknown): boolean {
+  const whole = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+  return typeof data === "string" && data !== "" && whole.test(data);
+}

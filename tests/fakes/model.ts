@@ -1,13 +1,6 @@
 /** A model with a queue of replies and a log of requests, in process. */
 
-import type {
-  ChatDelta,
-  ChatOptions,
-  ChatReply,
-  ChatRequest,
-  Model,
-  ModelError,
-} from "../../src/core/model.ts";
+import type { ChatOptions, ChatReply, ChatRequest, Model, ModelError } from "../../src/core/model.ts";
 
 interface Call {
   readonly name: string;
@@ -34,8 +27,20 @@ export function textReply(content: string): ChatReply {
   return { ok: true, content, toolCalls: [], finishReason: "stop", usage };
 }
 
-function stream(content: string, onDelta: (delta: ChatDelta) => void): void {
-  for (const text of content.split(/(?<=\s)/)) if (text !== "") onDelta({ kind: "text", text });
+/** Says `content` word by word until the signal aborts. Resolves to what was said. */
+function say(content: string, { signal, onDelta }: Pick<ChatOptions, "signal" | "onDelta">): string {
+  let said = "";
+  for (const text of content.split(/(?<=\s)/)) {
+    if (signal.aborted) break;
+    if (text === "") continue;
+    said += text;
+    onDelta({ kind: "text", text });
+  }
+  return said;
+}
+
+function aborted(partial: string): ChatReply {
+  return { ok: false, error: { kind: "aborted", message: "aborted" }, partial };
 }
 
 function whenAborted(signal: AbortSignal): Promise<void> {
@@ -43,6 +48,12 @@ function whenAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+function wordsOf(next: Exclude<Scripted, (...args: never) => unknown>): string {
+  if (typeof next === "string") return next;
+  if ("error" in next) return next.partial ?? "";
+  return ("hang" in next ? next.text : next.content) ?? "";
 }
 
 /** Answers "out of replies" as an error when the queue is empty. */
@@ -58,26 +69,24 @@ export function createFakeModel(...script: readonly Scripted[]): FakeModel {
     if (next === undefined)
       return { ok: false, error: { kind: "badRequest", message: "out of replies" }, partial: "" };
     if (typeof next === "function") return next(request, options);
-    if (typeof next === "string") {
-      stream(next, options.onDelta);
-      return textReply(next);
-    }
-    if ("error" in next) {
-      stream(next.partial ?? "", options.onDelta);
-      return { ok: false, error: next.error, partial: next.partial ?? "" };
-    }
+    const { signal } = options;
+    // Whoever asks goes on first, as with a model that is far away.
+    await Promise.resolve();
+    if (signal.aborted) return aborted("");
+    const said = say(wordsOf(next), options);
+    if (signal.aborted) return aborted(said);
+    if (typeof next === "string") return textReply(next);
+    if ("error" in next) return { ok: false, error: next.error, partial: said };
     if ("hang" in next) {
-      stream(next.text ?? "", options.onDelta);
-      await whenAborted(options.signal);
-      return { ok: false, error: { kind: "aborted", message: "aborted" }, partial: next.text ?? "" };
+      await whenAborted(signal);
+      return aborted(said);
     }
-    stream(next.content ?? "", options.onDelta);
     const toolCalls = next.calls.map(({ name, arguments: args = {}, id = "" }) => ({
       id,
       name,
       arguments: typeof args === "string" ? args : JSON.stringify(args),
     }));
-    return { ok: true, content: next.content ?? "", toolCalls, finishReason: "tool_calls", usage };
+    return { ok: true, content: said, toolCalls, finishReason: "tool_calls", usage };
   }
 
   return {

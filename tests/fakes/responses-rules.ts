@@ -1,6 +1,7 @@
 /** What OpenAI's Responses API refuses, as its reference documents it, as one check. */
 
 import type { JsonObject } from "../../src/core/json.ts";
+import { isBase64 } from "./images.ts";
 
 export interface ResponsesViolation {
   readonly message: string;
@@ -47,8 +48,18 @@ const INCLUDABLE = new Set([
 ]);
 const EFFORTS = new Set(["none", "minimal", "low", "medium", "high", "xhigh"]);
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const IMAGE_URL = /^(data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*|https?:\/\/\S+)$/;
+const DATA_URL = /^data:image\/(?:png|jpeg|gif|webp);base64,(.*)$/s;
+const DETAILS: readonly unknown[] = [undefined, "auto", "low", "high", "original"];
+const PHASES: readonly unknown[] = [undefined, "commentary", "final_answer"];
+const STATUSES: readonly unknown[] = [undefined, "in_progress", "completed", "incomplete"];
 const INPUT_PARTS = ["input_text", "input_image", "input_file"];
+const PART_KEYS: Readonly<Record<string, readonly string[]>> = {
+  input_text: ["text"],
+  input_image: ["image_url", "detail", "file_id"],
+  input_file: ["file_data", "file_id", "file_url", "filename"],
+  output_text: ["text", "annotations", "logprobs"],
+  refusal: ["refusal"],
+};
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   user: INPUT_PARTS,
   system: INPUT_PARTS,
@@ -163,6 +174,9 @@ function checkTools({ tools, tool_choice: choice }: JsonObject): void {
     if (unknown !== undefined) refuse(`Unknown parameter: '${where}.${unknown}'.`);
     if (description !== undefined && typeof description !== "string")
       refuse(`Invalid '${where}.description'.`);
+    if (strict !== undefined && strict !== null && typeof strict !== "boolean") {
+      refuse(`Invalid type for '${where}.strict'.`);
+    }
     if (!isObject(parameters) || parameters["type"] !== "object") refuse(`Invalid schema for '${name}'.`);
     if (strict === true) checkStrict(parameters, name);
     names.add(name);
@@ -185,6 +199,7 @@ function checkChoice(choice: unknown, names: ReadonlySet<unknown>): void {
   if (typeof choice["name"] !== "string") {
     refuse("Missing required parameter: 'tool_choice.name'.", "tool_choice.name");
   }
+  checkKeys(choice, "tool_choice", ["type", "name"]);
   if (!names.has(choice["name"])) refuse(`Tool choice '${choice["name"]}' not found.`, "tool_choice");
 }
 
@@ -241,7 +256,9 @@ function checkStored(id: unknown, store: unknown): void {
 function checkMessage(item: JsonObject, where: string, store: unknown): void {
   checkKeys(item, where, ["type", "role", "content", "phase", "id", "status"]);
   checkStored(item["id"], store);
-  const { role, content } = item;
+  checkStatus(item, where);
+  const { role, content, phase } = item;
+  if (!PHASES.includes(phase)) refuse(`Invalid value: '${phase}'.`, `${where}.phase`, "invalid_value");
   const allowed = PARTS[String(role)];
   if (!allowed) refuse(`Invalid value: '${role}'.`, `${where}.role`, "invalid_value");
   if (typeof content === "string") return;
@@ -253,19 +270,34 @@ function checkMessage(item: JsonObject, where: string, store: unknown): void {
       const supported = allowed.map((name) => `'${name}'`).join(", ");
       refuse(`Invalid value: '${part["type"]}'. Supported values are: ${supported}.`, at, "invalid_value");
     }
-    if (part["type"] === "input_image") {
-      if (!IMAGE_URL.test(String(part["image_url"]))) {
-        refuse(`Invalid '${at}.image_url'. Expected a valid URL.`, `${at}.image_url`, "invalid_value");
-      }
-    } else if (part["type"] !== "input_file" && typeof (part["text"] ?? part["refusal"]) !== "string") {
-      refuse(`Missing required parameter: '${at}.text'.`);
-    }
+    checkPart(part, at);
   }
+}
+
+function checkPart(part: JsonObject, where: string): void {
+  const { type, text, refusal, image_url: url, detail, annotations } = part;
+  checkKeys(part, where, ["type", ...(PART_KEYS[String(type)] ?? [])]);
+  if (type === "input_image") {
+    const data = DATA_URL.exec(String(url))?.[1];
+    if (!(data === undefined ? /^https?:\/\/\S+$/.test(String(url)) : isBase64(data))) {
+      refuse(`Invalid '${where}.image_url'. Expected a valid URL.`, `${where}.image_url`, "invalid_value");
+    }
+    if (!DETAILS.includes(detail)) refuse(`Invalid value: '${detail}'.`, `${where}.detail`, "invalid_value");
+  } else if (type !== "input_file" && typeof (text ?? refusal) !== "string") {
+    refuse(`Missing required parameter: '${where}.text'.`);
+  }
+  if (annotations !== undefined && !Array.isArray(annotations))
+    refuse(`Invalid type for '${where}.annotations'.`);
+}
+
+function checkStatus({ status }: JsonObject, where: string): void {
+  if (!STATUSES.includes(status)) refuse(`Invalid value: '${status}'.`, `${where}.status`, "invalid_value");
 }
 
 function checkCall(item: JsonObject, where: string, store: unknown): void {
   checkKeys(item, where, ["type", "call_id", "name", "arguments", "id", "status"]);
   checkStored(item["id"], store);
+  checkStatus(item, where);
   checkCallId(item["call_id"], where);
   if (!NAME.test(String(item["name"]))) refuse(`Invalid '${where}.name'.`);
   if (typeof item["arguments"] !== "string") refuse(`Invalid type for '${where}.arguments'.`);
@@ -273,9 +305,15 @@ function checkCall(item: JsonObject, where: string, store: unknown): void {
 
 function checkOutput(item: JsonObject, where: string): void {
   checkKeys(item, where, ["type", "call_id", "output", "id", "status"]);
+  checkStatus(item, where);
   checkCallId(item["call_id"], where);
-  if (typeof item["output"] !== "string" && !Array.isArray(item["output"])) {
-    refuse(`Missing required parameter: '${where}.output'.`);
+  const { output } = item;
+  if (typeof output === "string") return;
+  if (!Array.isArray(output)) refuse(`Missing required parameter: '${where}.output'.`);
+  for (const [index, part] of output.entries()) {
+    const at = `${where}.output[${index}]`;
+    if (!isObject(part) || !INPUT_PARTS.includes(String(part["type"]))) refuse(`Invalid value in '${at}'.`);
+    checkPart(part, at);
   }
 }
 
@@ -291,6 +329,13 @@ function checkReasoningItem(item: JsonObject, where: string, next: unknown): voi
   const { id, summary, encrypted_content: encrypted, content = [] } = item;
   if (typeof id !== "string" || id === "") refuse(`Invalid '${where}.id': '${id}'.`, `${where}.id`);
   if (!Array.isArray(summary)) refuse(`Missing required parameter: '${where}.summary'.`, `${where}.summary`);
+  for (const [index, part] of summary.entries()) {
+    const at = `${where}.summary[${index}]`;
+    if (!isObject(part) || part["type"] !== "summary_text" || typeof part["text"] !== "string") {
+      refuse(`Invalid value in '${at}'.`, at, "invalid_value");
+    }
+    checkKeys(part, at, ["type", "text"]);
+  }
   if (!Array.isArray(content) || content.length > 0) refuse(`Invalid '${where}.content': array too long.`);
   if (typeof encrypted !== "string" || encrypted === "") checkStored(id, false);
   if (!String(encrypted).startsWith("enc_")) {

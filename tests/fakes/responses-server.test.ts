@@ -7,6 +7,8 @@ const output = { type: "function_call_output", call_id: "a", output: "ok" };
 const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "enc_1" };
 const tool = { type: "function", name: "exec", parameters: { type: "object" }, strict: false };
 
+const withPart = (part: object) => ({ ...user, content: [part] });
+
 const check = (body: object) =>
   checkResponsesRequest(JSON.stringify({ model: "gpt-4.1", input: [user], ...body }))?.message;
 
@@ -64,6 +66,39 @@ describe("checkResponsesRequest()", () => {
       "Missing required parameter: 'tool_choice.name'",
     ],
     ["a key of chat completions", { messages: [] }, "Unknown parameter: 'messages'"],
+    [
+      "an unknown key of a part",
+      { input: [withPart({ type: "input_text", text: "u", cache: true })] },
+      "Unknown parameter",
+    ],
+    [
+      "a broken image",
+      { input: [withPart({ type: "input_image", image_url: "data:image/png;base64,AAA" })] },
+      "valid URL",
+    ],
+    [
+      "an unknown detail",
+      { input: [withPart({ type: "input_image", image_url: "https://x.test/a.png", detail: "much" })] },
+      "Invalid value: 'much'",
+    ],
+    ["an unknown phase", { input: [{ ...user, phase: "thinking" }] }, "Invalid value: 'thinking'"],
+    ["an unknown status", { input: [user, { ...call, status: "done" }, output] }, "Invalid value: 'done'"],
+    [
+      "an unknown part of a result",
+      { input: [user, call, { ...output, output: [{ type: "text" }] }] },
+      "Invalid value in",
+    ],
+    [
+      "a summary that is text",
+      { input: [{ ...thought, summary: ["so"] }, call, output] },
+      "Invalid value in",
+    ],
+    [
+      "an unknown key of a choice",
+      { tools: [tool], tool_choice: { type: "function", name: "exec", strict: true } },
+      "Unknown parameter: 'tool_choice.strict'",
+    ],
+    ["a word for a flag", { tools: [{ ...tool, strict: "no" }] }, "Invalid type for 'tools[0].strict'"],
     ["too low a limit", { max_output_tokens: 15 }, "Expected a value >= 16"],
     ["a temperature for a model that reasons", { model: "gpt-5", temperature: 0 }, "Unsupported parameter"],
     ["an effort for one that does not", { reasoning: { effort: "low" } }, "Unsupported parameter"],

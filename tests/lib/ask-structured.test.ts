@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
+import type { ChatRequest, Model } from "../../src/core/model.ts";
 import { never } from "../../src/lib/abort.ts";
 import { askStructured } from "../../src/lib/ask-structured.ts";
 import { createFakeModel, type Scripted } from "../fakes/model.ts";
@@ -30,6 +31,22 @@ describe("askStructured()", () => {
       toolChoice: { name: "decide" },
       tools: [{ name: "decide", parameters: { type: "object", required: ["run"] } }],
     });
+  });
+
+  test("offers the same list of tools for the same question, and another for another", async () => {
+    const offered: ChatRequest["tools"][] = [];
+    const model: Model = {
+      provider: "fake",
+      async chat({ tools }) {
+        offered.push(tools);
+        return { ok: true, content: "", toolCalls: [], finishReason: "stop" };
+      },
+    };
+    for (const name of ["decide", "decide", "other"]) {
+      await askStructured(model, { ...question, name }, { signal: never });
+    }
+    expect(offered.map((tools) => tools === offered[0])).toEqual([true, true, false]);
+    expect(offered[2]).toMatchObject([{ name: "other" }]);
   });
 
   test.each([

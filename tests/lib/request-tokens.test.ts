@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ToolDefinition } from "../../src/core/model.ts";
-import { IMAGE_TOKENS, messagesTokens, messageTokens, toolTokens } from "../../src/lib/request-tokens.ts";
+import {
+  IMAGE_TOKENS,
+  messagesTokens,
+  messageTokens,
+  promptTokens,
+  toolTokens,
+} from "../../src/lib/request-tokens.ts";
 
 const words = (count: number) => "word ".repeat(count);
 const call = (text: string) => ({ id: "call_1", name: "echo", arguments: JSON.stringify({ text }) });
@@ -41,4 +47,10 @@ test("toolTokens() counts what is sent, and nothing for none", () => {
   expect(toolTokens([])).toBe(0);
   expect(toolTokens([tool])).toBeGreaterThan(55);
   expect(toolTokens([tool, tool])).toBeGreaterThan(2 * 55);
+});
+
+test("promptTokens() counts messages and tools", () => {
+  const tools: ToolDefinition[] = [{ name: "echo", description: words(50), parameters: { type: "object" } }];
+  const messages: ChatMessage[] = [{ role: "user", content: words(5) }];
+  expect(promptTokens({ messages, tools })).toBe(messagesTokens(messages) + toolTokens(tools));
 });

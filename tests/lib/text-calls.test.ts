@@ -38,9 +38,6 @@ test.each([
   ["a call that breaks off", '{"name":"write_file","arguments":{"path":"a","content":"half'],
   ["a call that breaks off between strings", '{"name":"write_file","arguments":{"path":"a",'],
   ["a second call that breaks off", '{"name":"list_dir"}{"name":'],
-  ["very many calls", '{"name":"list_dir"}'.repeat(65)],
-  ["a very long list", JSON.stringify(Array(65).fill(noArguments))],
-  ["a very long call", JSON.stringify({ name: "x".repeat(4 * 1024 * 1024) })],
   ["arguments nested by the thousand", `{"name":"a","args":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
 ])("parseTextCalls() finds none in %s", (_, inside) => {
   expect(parseTextCalls(inside)).toBeUndefined();

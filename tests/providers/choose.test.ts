@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelChoice } from "../../src/core/app.ts";
 import { UserError } from "../../src/core/errors.ts";
+import type { Image, ModelNotice } from "../../src/core/model.ts";
+import type { ModelCall } from "../../src/core/usage.ts";
 import { never } from "../../src/lib/abort.ts";
-import { type ChooserOptions, createModelChooser } from "../../src/providers/choose.ts";
-import type { ModelCall } from "../../src/providers/resilient/resilient.ts";
+import { type ChooserOptions, createModelChooser, mainSettings } from "../../src/providers/choose.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { createFakeLog } from "../fakes/log.ts";
 
@@ -35,14 +36,16 @@ interface Sent {
   readonly body: Record<string, unknown>;
 }
 
-/** A chooser in front of servers that answer `hi`, but for those in `down`. */
+/** A chooser in front of servers that answer `hi`, but for those in `down`, which refuse with `status`. */
 function setup({
   settings = {},
   down = [],
+  status = 401,
   ...options
 }: Partial<Omit<ChooserOptions, "settings">> & {
   settings?: Partial<ChooserOptions["settings"]>;
   down?: readonly string[];
+  status?: number;
 } = {}) {
   const sent: Sent[] = [];
   const secrets: string[] = [];
@@ -53,7 +56,7 @@ function setup({
     const { host } = new URL(String(input instanceof Request ? input.url : input));
     const text = typeof init?.body === "string" ? init.body : await new Response(init?.body ?? "").text();
     sent.push({ host, body: JSON.parse(text) });
-    if (down.includes(host)) return new Response("{}", { status: 401 });
+    if (down.includes(host)) return new Response("{}", { status });
     const choices = [{ message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
     return Response.json({ choices, usage: { prompt_tokens: 1, completion_tokens: 1 } });
   };
@@ -77,22 +80,35 @@ function setup({
 }
 
 /** Asks it as the agent does. */
-function ask({ model, name, maxTokens, temperature, reasoningEffort }: ModelChoice) {
+function ask(
+  { model, name, maxTokens, temperature, reasoningEffort }: ModelChoice,
+  { images = [], notices = [] }: { images?: readonly Image[]; notices?: ModelNotice[] } = {},
+) {
   return model.chat(
     {
       model: name,
-      messages: [{ role: "user", content: "hi" }],
+      messages: [{ role: "user", content: "hi", images }],
       tools: [],
       toolChoice: "auto",
       maxTokens,
       temperature,
       ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     },
-    { signal: never, onDelta: () => {} },
+    {
+      signal: never,
+      onDelta: () => {},
+      onNotice: (notice) => notices.push(notice),
+      caller: { sessionKey: "cli:direct", origin: "chat", turn: "1" as never },
+    },
   );
 }
 
 describe("createModelChooser()", () => {
+  test("leaves half of the window for the prompt, whatever maxTokens says", async () => {
+    const { choose } = setup({ settings: { maxTokens: 8_192, contextWindowTokens: 8_192 } });
+    expect(await choose({})).toMatchObject({ maxTokens: 4_096, promptTokens: 8_192 - 4_096 - 1_024 });
+  });
+
   test("chooses what is configured, with its settings", async () => {
     const { choose, sent, secrets } = setup();
     const choice = await choose({});
@@ -118,6 +134,16 @@ describe("createModelChooser()", () => {
     expect(await choose({})).toBe(await choose({}));
     expect(await choose({ model: "mine/a" })).toBe(await choose({ model: "mine/a" }));
     expect(await choose({ model: "mine/b" })).not.toBe(await choose({ model: "mine/a" }));
+  });
+
+  test("keeps what is configured, and what was wanted last, however many names were tried", async () => {
+    const { choose } = setup();
+    const [configured, used] = await Promise.all([choose({}), choose({ model: "mine/used" })]);
+    for (let index = 0; index < 150; index++) {
+      await choose({ model: `mine/${index}` });
+      expect(await choose({ model: "mine/used" })).toBe(used);
+    }
+    expect(await choose({})).toBe(configured);
   });
 
   test("takes all settings of a preset, by the name that is asked for or configured", async () => {
@@ -150,7 +176,9 @@ describe("createModelChooser()", () => {
   test("leaves for a prompt what the answer and a reserve leave", async () => {
     expect((await setup().choose({})).promptTokens).toBe(64_000 - 4_000 - 1_024);
     const tight = setup({ settings: { contextWindowTokens: 5_000 } });
-    expect((await tight.choose({})).promptTokens).toBe(2_500);
+    expect((await tight.choose({})).promptTokens).toBe(5_000 - 2_500 - 1_024);
+    const tiny = setup({ settings: { contextWindowTokens: 1_000 } });
+    expect((await tiny.choose({})).promptTokens).toBe(500);
     const limited = setup({ settings: { contextBlockLimit: 9_000 } });
     expect((await limited.choose({})).promptTokens).toBe(9_000);
   });
@@ -265,5 +293,78 @@ describe("createModelChooser() fallbacks", () => {
     expect(choice).toMatchObject({ name: "small", fallbacks: [], maxTokens: 4_000 });
     expect((await ask(choice)).ok).toBe(false);
     expect(sent.map(({ host }) => host)).toEqual(["127.0.0.1:11434"]);
+  });
+});
+
+describe("createModelChooser() knows a model by whatever name it was chosen", () => {
+  const image: Image = { mime: "image/png", data: "AAAA", name: "cat.png" };
+  const other = { ...defaults, temperature: 0.7 };
+  const standIn = [{ model: "llama", provider: "groq" }];
+  const options = { presets: { other }, settings: { fallbackModels: standIn } };
+  const deepseek = "api.deepseek.com";
+
+  test("so that failures under one count under the other", async () => {
+    const { choose, sent } = setup({ ...options, down: [deepseek] });
+    const choices = [await choose({}), await choose({ model: "other" })] as const;
+    for (const choice of [choices[0], choices[1], choices[0], choices[1]]) await ask(choice);
+    expect(sent.map(({ host }) => host).filter((host) => host === deepseek)).toHaveLength(3);
+  });
+
+  test("so that an empty account is told of once", async () => {
+    const { choose } = setup({ ...options, down: [deepseek], status: 402 });
+    const notices: ModelNotice[] = [];
+    await ask(await choose({}), { notices });
+    await ask(await choose({ model: "other" }), { notices });
+    expect(notices.map(({ kind }) => kind)).toEqual(["quota"]);
+  });
+
+  test("so that what it learns of its tokens holds for both", async () => {
+    const { choose } = setup(options);
+    const [one, two] = [await choose({}), await choose({ model: "other" })];
+    expect(one).not.toBe(two);
+    expect(one.scale).toBe(two.scale);
+    expect((await choose({ model: "deepseek/another" })).scale).not.toBe(one.scale);
+  });
+
+  test("so that images it refused in a session are not sent again", async () => {
+    const { choose, sent } = setup({
+      ...options,
+      settings: { fallbackModels: [] },
+      fetch: Object.assign(
+        async (_: unknown, init?: RequestInit) => {
+          const body = await new Response(init?.body ?? "").text();
+          sent.push({ host: deepseek, body: JSON.parse(body) });
+          if (body.includes("AAAA")) return new Response("{}", { status: 400 });
+          const choices = [{ message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
+          return Response.json({ choices });
+        },
+        { preconnect: () => {} },
+      ),
+    });
+    await ask(await choose({}), { images: [image] });
+    await ask(await choose({ model: "other" }), { images: [image] });
+    const withImages = sent.map(({ body }) => JSON.stringify(body).includes("AAAA"));
+    expect(withImages).toEqual([true, false, false]);
+  });
+});
+
+describe("mainSettings()", () => {
+  const options = { settings: defaults, presets: { small }, expand: <T>(value: T) => value };
+
+  test("are those that are configured, with the model that is named", () => {
+    expect(mainSettings(options)).toMatchObject({ model: "deepseek/deepseek-chat", maxTokens: 4_000 });
+    expect(mainSettings(options, "groq/llama")).toMatchObject({ model: "groq/llama", maxTokens: 4_000 });
+  });
+
+  test("are all of a preset's, whether it is named or configured", () => {
+    expect(mainSettings(options, "small")).toEqual(small);
+    const configured = { ...options, settings: { ...defaults, modelPreset: "small" } };
+    expect(mainSettings(configured)).toEqual(small);
+    expect(mainSettings(configured, "groq/llama")).toMatchObject({ model: "groq/llama" });
+  });
+
+  test("are those that are configured when the configured preset is missing", () => {
+    const missing = { ...options, settings: { ...defaults, modelPreset: "gone" } };
+    expect(mainSettings(missing)).toMatchObject({ model: "deepseek/deepseek-chat" });
   });
 });

@@ -218,3 +218,21 @@ test("parseSessionLine() repairs a lone surrogate that an old file holds", () =>
   const parsed = parseSessionLine(Buffer.from('{"role":"tool","tool_call_id":"a","content":"cut \\ud83d"}'));
   expect(parsed.kind === "message" && parsed.message.content).toBe("cut \ufffd");
 });
+
+test("createTranscript() makes ids unique in a time that grows with the lines alone", () => {
+  const costOf = (turns: number) => {
+    const transcript = createTranscript();
+    const began = performance.now();
+    for (let turn = 0; turn < turns; turn++) {
+      transcript.add({ role: "user", content: "q" });
+      const call = { id: "call_0", type: "function", function: { name: "a", arguments: "{}" } } as const;
+      transcript.add({ role: "assistant", content: "", tool_calls: [call] });
+      transcript.add({ role: "tool", tool_call_id: "call_0", name: "a", content: "r" });
+    }
+    transcript.lines();
+    return performance.now() - began;
+  };
+  costOf(500);
+  // Quadratic it would be 64 times as much.
+  expect(costOf(16_000) / Math.max(costOf(2_000), 1)).toBeLessThan(40);
+});

@@ -244,11 +244,34 @@ test("open() reads the end of a long session and not the whole of it", async () 
   });
   await using(counting, "a", async (session) => {
     expect(session.messages[0]?.role).toBe("user");
-    expect(session.messages.length).toBeLessThan(60);
+    expect(session.messages.length).toBeLessThan(100);
   });
   const { size } = statSync(await store.path("a"));
   expect(size).toBeGreaterThan(300_000);
   expect(bytesRead).toBeLessThan(150_000);
+});
+
+test("window() pays no attention to an offset that lies behind the end of the file", async () => {
+  const { store, workspace } = setUp();
+  await add(store, "a", user("old"), assistant("x"));
+  const line = {
+    _type: "metadata",
+    key: "a",
+    metadata: {},
+    offset: 900_000,
+    shown: { from: 9e6, results: 0 },
+  };
+  appendFileSync(await store.path("a"), `${JSON.stringify(line)}\n`);
+  const window = await using(setUp({ workspace }).store, "a", async (session) => session.window(1_000));
+  expect(window.map(({ content }) => content)).toEqual(["old", "x"]);
+});
+
+test("archive() lets the session begin with what it is given", async () => {
+  const { store, workspace } = setUp();
+  await add(store, "a", user("old"));
+  await using(store, "a", (session) => session.archive({ model: "big" }));
+  const again = setUp({ workspace }).store;
+  expect(await using(again, "a", async ({ metadata }) => metadata)).toEqual({ model: "big" });
 });
 
 test("archive() moves the file away, and the session goes on empty", async () => {

@@ -51,6 +51,20 @@ test("summarise() misses no cost of a call that used nothing", async () => {
   expect(total).toMatchObject({ cost: 1, unpriced: 0, failed: 1 });
 });
 
+test("summarise() names the models whose price is missing, the one with the most calls first", async () => {
+  const named = async (...models: string[]) =>
+    (await report(models.map((model) => call({ model, provider: "acme" })))).unpricedModels;
+  expect(await named("b", "c", "a", "c")).toEqual(["acme/c", "acme/a", "acme/b"]);
+  expect(await named(...[..."abcdefg"].flatMap((name) => [name, name]), "g")).toEqual(
+    [..."gabcd"].map((name) => `acme/${name}`),
+  );
+});
+
+test("summarise() names no model whose calls used nothing or have a price", async () => {
+  const records = [call({ cost: 0 }), call({ input: 0, output: 0, failed: true })];
+  expect((await report(records)).unpricedModels).toEqual([]);
+});
+
 test("summarise() counts in the days of the time zone, in their order", async () => {
   const times = ["2026-12-01T00:30:00Z", "2026-11-30T22:30:00Z", "2026-11-30T23:30:00Z"];
   const records = times.map((time) => call({ time }));

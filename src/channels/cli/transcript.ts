@@ -63,6 +63,12 @@ function attachments({ media, buttons }: FinalMessage): string {
   return [...files, ...rows].join("");
 }
 
+/** What streamed by may have begun with thoughts that nobody could tell from the answer. */
+function wasShown(flow: Flow | undefined, content: string): boolean {
+  const answer = content.trim();
+  return answer === "" ? flow?.segment.trim() === "" : flow?.segment.trim().endsWith(answer) === true;
+}
+
 export function createTranscript(options: TranscriptOptions): Transcript {
   const { terminal, screen, answers, asides } = options;
   const outColor = options.color && terminal.stdoutIsTty;
@@ -129,7 +135,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     } else if (reply) {
       // A command's reply is the program's own text, laid out in lines, and not Markdown.
       if (message.outcome === "command") print(clean(message.content), "out");
-      else if (flow?.segment.trim() !== message.content.trim()) printAnswer(message.content);
+      else if (!wasShown(flow, message.content)) printAnswer(message.content);
       print(attachments(message), "out");
     } else {
       printAside(message);

@@ -1,325 +1,247 @@
 /**
  * Tells what a model says from what it only thinks, and from the calls it writes as text, while its reply
- * streams by.
+ * streams by. The outcome does not depend on how the text is cut.
  *
- * A block of `<think>`, `<thinking>` or `<thought>` is reasoning, and so is what stands behind an opener that
- * is never closed, unless the opener is merely mentioned: in code, or in the middle of a line with white
- * space or punctuation behind it. What a tag is can depend on what comes later; until then the text behind
- * it is held back, up to the bounds below. The outcome does not depend on how the text is cut.
+ * | tag              | where it stands                                        | what it is              |
+ * | ---------------- | ------------------------------------------------------ | ----------------------- |
+ * | any              | in a code fence, or in a code span on its line         | text                    |
+ * | `<think>`        | at the start; first on its line; before a word; at its | reasoning               |
+ * |                  | line's end; before its closer and more than "and"      |                         |
+ * |                  | elsewhere: before white space or punctuation           | a mention, that is text |
+ * | `<think/>`       | at the start                                           | left out                |
+ * | stray `</think>` | at the start; at its line's end if behind no mention   | left out; what was said |
+ * |                  |                                                        | before it was reasoning |
+ * | gpt-oss analysis | at the start                                           | reasoning               |
+ * | other markers    | at the start; at their line's end                      | left out                |
+ * | `<tool_call>`    | first on its line or right behind the end of a         | calls                   |
+ * |                  | sentence; before `{`, `[` or a backtick, and around    |                         |
+ * |                  | nothing else                                           |                         |
+ *
+ * Anything else is text. `<thinking>` and `<thought>` are as `<think>`. What decides lies on the tag's line and
+ * at most `FARTHEST` characters behind it: that much text is held back, and a block in the middle of a line that
+ * begins with a space is known for reasoning only if it ends within that bound. Reasoning ends with the reply or
+ * with its closer, unless that stands directly between backticks.
+ *
+ * A reply that `startsInside` a block is held back until a closer comes. If none comes it is text, except that
+ * what has grown beyond `LONGEST_START` is given as reasoning, and stays that.
  */
 
-import { createJsonTracker } from "./json-tracker.ts";
-import { followsMention, isConnector, LONGEST_CONNECTOR } from "./mentions.ts";
-import { createReplyScanner, type TagToken, type Token } from "./reply-scanner.ts";
-import { createSegments, type Segment } from "./reply-segments.ts";
-import type { ThinkName } from "./reply-tags.ts";
-import {
-  type Call,
-  closes,
-  type Edge,
-  type Opened,
-  type Reasoning,
-  rawOf,
-  type Start,
-  type State,
-  TEXT,
-} from "./think-states.ts";
+import { createJsonTracker, type JsonTracker } from "../json-tracker.ts";
+import { parseTextCalls, type TextCall } from "../text-calls.ts";
+import { createCodeTracker } from "./code-tracker.ts";
+import { FARTHEST, judgeTag, type Verdict } from "./tag-rules.ts";
+import { readTag, type Tag, type ThinkName } from "./tags.ts";
 
-export interface ThinkFilter {
-  push(text: string): readonly Segment[];
-  /** The rest. What is still held is decided by what has arrived. */
-  end(): readonly Segment[];
-  /** A closer without an opener was left out: the model's replies may begin inside a block. */
-  readonly sawOrphanClose: boolean;
+/** What a reply turns out to consist of, in order. Text and reasoning come in any number of pieces. */
+export interface ThinkSink {
+  text(piece: string): void;
+  reasoning(piece: string): void;
+  /** `raw` is what they were written as. */
+  calls(calls: readonly TextCall[], raw: string): void;
+  /** A closer without an opener came: the text so far was reasoning. */
+  strayCloser(): void;
 }
 
-/** Held behind an opener that may be a mention. Beyond that it is one. */
-const LONGEST_MENTION = 64 * 1024;
-/** Held at the beginning of a reply that may begin inside a block. Beyond that it does. */
-const LONGEST_START = 256 * 1024;
+export interface ThinkFilter {
+  push(text: string): void;
+  /** What is still held is decided by what has arrived. */
+  end(): void;
+}
+
+/** Held at the beginning of a reply that may begin inside a block. */
+const LONGEST_START = 32 * 1024;
 /** Held behind `<tool_call>`. Beyond that it is text. */
 const LONGEST_CALL = 4 * 1024 * 1024;
-/** Blanks and tags held behind a stray tag. Beyond that the tag is text. */
-const LONGEST_EDGE = 4096;
 
-const BLANKS = /^[ \t\r]*/;
+type State =
+  | { readonly in: "text" }
+  | { readonly in: "reasoning"; readonly until: ThinkName | "late closer" | "marker" }
+  /** Held until it is known whether the reply began inside a block. */
+  | { readonly in: "start"; held: string; isBlank: boolean }
+  /** Held until it is known whether it is one. */
+  | { readonly in: "call"; readonly opener: string; readonly json: JsonTracker; held: string };
+
+type In<Name extends State["in"]> = Extract<State, { readonly in: Name }>;
+
+/** A tag, or text up to where the next one may begin. */
+interface Piece {
+  readonly tag?: Tag;
+  /** The index behind it in the buffer. */
+  readonly end: number;
+}
+
+const TEXT: State = { in: "text" };
 
 export function createThinkFilter({
+  sink,
   startsInside = false,
   toolCalls = false,
 }: {
+  sink: ThinkSink;
   /** The prompt ended in an opener, so that the reply may begin inside its block. */
   startsInside?: boolean;
   /** `<tool_call>` is a call, and not text. */
   toolCalls?: boolean;
-} = {}): ThinkFilter {
-  const scanner = createReplyScanner({ toolCalls });
-  const segments = createSegments();
-  const { say, think, endBlock } = segments;
-  let state: State = startsInside ? { in: "start", held: "", isBlank: true, isExample: false } : TEXT;
-  /** Openers in the middle of a line have turned out to be mentions. */
-  let areMentions = false;
-  let trustsCalls = true;
-  let trustsStrings = true;
-  let sawOrphanClose = false;
+}): ThinkFilter {
+  const code = createCodeTracker();
+  let state: State = startsInside ? { in: "start", held: "", isBlank: true } : TEXT;
+  let buffer = "";
+  let at = 0;
+  /** What was taken last. */
+  let previous = "";
+  let ended = false;
+  /** Nothing visible has been said. */
+  let atStart = true;
+  let isBehindBlock = false;
+  let hasMention = false;
+  let takesCalls = toolCalls;
 
-  function sayAs(text: string): State {
-    say(text);
-    return TEXT;
+  /** White space between a block at the start and the text is dropped. */
+  function say(raw: string): void {
+    const visible = atStart ? raw.trimStart() : raw;
+    const text = atStart && isBehindBlock ? visible : raw;
+    if (text !== "") sink.text(text);
+    atStart &&= visible === "";
+    code.pass(raw);
   }
 
-  function afterBlock(): State {
-    endBlock();
-    return TEXT;
+  /** What comes now is visible again. */
+  function leaveBlock(): void {
+    isBehindBlock = true;
+    state = TEXT;
   }
 
-  function startReasoning(ends: Reasoning["ends"]): State {
-    scanner.startHidden();
-    return { in: "reasoning", ends, isExample: false };
+  function take(end: number): string {
+    previous = buffer.slice(at, end);
+    at = end;
+    return previous;
   }
 
-  function startCall(opener: string): State {
-    scanner.startHidden();
-    return { in: "call", opener, held: "", examples: 0, json: createJsonTracker() };
+  /** What was held is looked at again, as text. */
+  function unread(held: string): void {
+    buffer = held + buffer.slice(at);
+    at = 0;
+    state = TEXT;
   }
 
-  function onText(token: Token): State {
-    if (token.type === "text" || token.inCode) return sayAs(token.raw);
-    const { tag, raw } = token;
-    switch (tag.kind) {
-      case "open":
-        if (segments.atStart || token.ownLine) return startReasoning(tag.name);
-        return areMentions ? sayAs(raw) : openAt(token, tag.name);
-      case "analysis":
-        return segments.atStart ? startReasoning("marker") : sayAs(raw);
-      case "openCall":
-        return trustsCalls ? startCall(raw) : sayAs(raw);
-      case "closeCall":
-        return sayAs(raw);
-      default:
-        return onStray(raw, tag.kind === "close");
+  /** What comes next, unless more must come first to tell. */
+  function peek(): Piece | undefined {
+    if (at === buffer.length) return undefined;
+    const start = buffer.indexOf("<", at);
+    if (start !== at) return { end: start === -1 ? buffer.length : start };
+    const isFirst = state.in === "text" ? atStart : state.in === "start" && state.isBlank;
+    const found = readTag(buffer, at, { ended, atStart: isFirst });
+    if (found === "partial") return undefined;
+    if (found === undefined) return { end: at + 1 };
+    if (state.in === "text" || !previous.endsWith("`")) return found;
+    // Directly between backticks it is a mention in what is thought.
+    if (found.end === buffer.length && !ended) return undefined;
+    return buffer.charAt(found.end) === "`" ? { end: found.end } : found;
+  }
+
+  function judge(tag: Tag, end: number): Verdict {
+    const text = buffer.slice(end, end + FARTHEST);
+    const isAfterSentence = /[.!?:;>。！？：…]$/.test(previous);
+    const behind = { text, isOpen: !ended && text.length < FARTHEST };
+    return judgeTag(tag, { code, atStart, isAfterSentence, hasMention, takesCalls }, behind);
+  }
+
+  /** False if more must come first. */
+  function onText({ tag, end }: Piece): boolean {
+    const verdict = tag ? judge(tag, end) : "text";
+    if (verdict === "wait") return false;
+    const raw = take(end);
+    if (verdict === "reasoning") state = { in: verdict, until: tag?.kind === "open" ? tag.name : "marker" };
+    else if (verdict === "call") state = { in: verdict, opener: raw, json: createJsonTracker(), held: "" };
+    else if (verdict === "drop") {
+      if (tag?.kind === "close" && !atStart) sink.strayCloser();
+      leaveBlock();
+    } else {
+      hasMention ||= verdict === "mention";
+      say(raw);
     }
+    return true;
   }
 
-  function openAt(opener: TagToken, name: ThinkName): State {
-    return { in: "opened", opener, name, tokens: [], length: 0, mayBeMention: true, isExample: false };
+  function onReasoning({ until }: In<"reasoning">, { tag, end }: Piece): void {
+    const raw = take(end);
+    const isOwn = until === "late closer" || (tag?.kind === "close" && tag.name === until);
+    const isEnd = until === "marker" ? tag?.kind === "marker" : tag?.kind === "close" && isOwn;
+    if (isEnd && until === "late closer") sink.strayCloser();
+    if (isEnd) leaveBlock();
+    else sink.reasoning(raw);
   }
 
-  /** A tag that vanishes at the edges of the text and before the end of a line. */
-  function onStray(raw: string, isCloser: boolean): State {
-    if (!segments.atStart) return { in: "edge", whole: raw, bare: "", hasCloser: isCloser };
-    sawOrphanClose ||= isCloser;
-    return afterBlock();
-  }
-
-  function endEdge({ whole, bare, hasCloser }: Edge, { vanishes }: { vanishes: boolean }): State {
-    sawOrphanClose ||= vanishes && hasCloser;
-    return sayAs(vanishes ? bare : whole);
-  }
-
-  function onEdge(edge: Edge, token: Token): State {
-    if (token.type === "tag") {
-      const { kind } = token.tag;
-      if (!token.inCode && (kind === "close" || kind === "selfClosing" || kind === "marker")) {
-        edge.whole += token.raw;
-        edge.hasCloser ||= kind === "close";
-        return edge.whole.length > LONGEST_EDGE ? endEdge(edge, { vanishes: false }) : edge;
-      }
-      // A block or a call ends the text as much as a line's end does.
-      endEdge(edge, { vanishes: !token.inCode && (kind === "open" || kind === "openCall") });
-      return onText(token);
-    }
-    const blanks = BLANKS.exec(token.raw)?.[0] ?? "";
-    const rest = token.raw.slice(blanks.length);
-    edge.whole += blanks;
-    edge.bare += blanks;
-    const isTooLong = edge.whole.length > LONGEST_EDGE;
-    if (rest === "" && !isTooLong) return edge;
-    endEdge(edge, { vanishes: rest.startsWith("\n") && !isTooLong });
-    return sayAs(rest);
-  }
-
-  function onReasoning(block: Reasoning, token: Token): State {
-    if (token.type === "tag" && !token.quoted) {
-      const { kind } = token.tag;
-      if (block.ends !== "marker") {
-        if (closes(block, token, block.ends)) return afterBlock();
-      } else if (kind === "marker" || kind === "analysis") {
-        endBlock();
-        return onText({ ...token, inCode: false });
-      }
-    }
-    think(token.raw);
-    return block;
-  }
-
-  function onStart(start: Start, token: Token): State {
-    if (token.type === "tag" && !token.quoted) {
-      const { kind } = token.tag;
+  function onStart(start: In<"start">, { tag, end }: Piece): void {
+    if (start.isBlank && tag && tag.kind !== "close" && tag.kind !== "closeCall") {
       // It says by itself where it begins.
-      if (start.isBlank && kind !== "close" && kind !== "closeCall") {
-        say(start.held);
-        return onText(token);
-      }
-      if (closes(start, token, "any")) {
-        think(start.held);
-        return afterBlock();
-      }
+      unread(start.held);
+      return;
     }
-    start.held += token.raw;
-    start.isBlank &&= token.raw.trim() === "";
-    if (start.held.length <= LONGEST_START) return start;
-    think(start.held);
-    return { in: "reasoning", ends: "any", isExample: start.isExample };
+    const raw = take(end);
+    if (tag?.kind === "close") {
+      sink.strayCloser();
+      sink.reasoning(start.held);
+      leaveBlock();
+      return;
+    }
+    start.held += raw;
+    start.isBlank &&= raw.trim() === "";
+    if (start.held.length <= LONGEST_START) return;
+    sink.reasoning(start.held);
+    state = { in: "reasoning", until: "late closer" };
   }
 
-  /** What follows the opener is said, and the openers in it are no more than this one was. */
-  function mention({ opener, tokens }: Opened): State {
-    areMentions = true;
-    let next = sayAs(opener.raw);
-    for (const token of tokens) next = step(next, token);
-    areMentions = false;
-    return next;
+  function onCall(call: In<"call">, { tag, end }: Piece): void {
+    const raw = take(end);
+    if (tag?.kind === "closeCall" && !call.json.inString) {
+      if (!endCall(call, raw)) say(call.opener + call.held + raw);
+      return;
+    }
+    call.held += raw;
+    call.json.pass(raw);
+    if (call.held.length > LONGEST_CALL) dropCall(call);
   }
 
-  function onOpened(opened: Opened, token: Token): State {
-    if (token.type === "tag" && closes(opened, token, opened.name)) return closeOpened(opened, token);
-    const isFirst = opened.tokens.length === 0;
-    if (isFirst) opened.mayBeMention = followsMention(token.raw) && !/^[\r\n]/.test(token.raw);
-    const isBlock = token.type === "tag" && token.tag.kind === "open" && token.ownLine && !token.inCode;
-    if (opened.mayBeMention && isBlock) return step(mention(opened), token);
-    opened.tokens.push(token);
-    opened.length += token.raw.length;
-    if (opened.mayBeMention) return opened.length > LONGEST_MENTION ? mention(opened) : opened;
-    if (opened.length <= LONGEST_CONNECTOR) return opened;
-    scanner.unread(rawOf(opened));
-    scanner.leaveCode();
-    return startReasoning(opened.name);
+  /** False if it was none. */
+  function endCall({ opener, held }: In<"call">, closer = ""): boolean {
+    const calls = parseTextCalls(held);
+    state = TEXT;
+    if (calls) sink.calls(calls, opener + held + closer);
+    return calls !== undefined;
   }
 
-  function closeOpened(opened: Opened, closer: TagToken): State {
-    const inside = rawOf(opened);
-    if (isConnector(inside)) {
-      mention(opened);
-      return sayAs(closer.raw);
-    }
-    think(inside);
-    scanner.leaveCode();
-    return afterBlock();
-  }
-
-  function onCall(call: Call, token: Token): State {
-    const kind = token.type === "tag" ? token.tag.kind : "";
-    if (kind === "closeCall" && !(trustsStrings && call.json.inString)) {
-      segments.call(call.held);
-      return TEXT;
-    }
-    const start = call.held.length;
-    call.held += token.raw;
-    call.json.pass(token.raw);
-    if (kind === "openCall") call.examples++;
-    else if (kind === "closeCall") {
-      if (call.examples > 0) call.examples--;
-      else call.closer ??= { start, end: call.held.length };
-    }
-    const isNext = kind === "openCall" && call.closer !== undefined;
-    return isNext || call.held.length > LONGEST_CALL ? endCall(call) : call;
-  }
-
-  /** No closer came, or none that is not part of a string. */
-  function endCall({ opener, held, closer }: Call): State {
-    if (closer !== undefined) {
-      // The quotes do not pair, so they say nothing about the calls to come either.
-      trustsStrings = false;
-      segments.call(held.slice(0, closer.start));
-      scanner.unread(held.slice(closer.end));
-    } else if (isJson(held)) segments.call(held);
-    else {
-      trustsCalls = false;
-      say(opener);
-      scanner.unread(held);
-    }
-    return TEXT;
-  }
-
-  function step(current: State, token: Token): State {
-    switch (current.in) {
-      case "text":
-        return onText(token);
-      case "reasoning":
-        return onReasoning(current, token);
-      case "opened":
-        return onOpened(current, token);
-      case "start":
-        return onStart(current, token);
-      case "edge":
-        return onEdge(current, token);
-      case "call":
-        return onCall(current, token);
-    }
-  }
-
-  function nextToken(): Token | undefined {
-    switch (state.in) {
-      case "start":
-        return scanner.nextHidden({ atStart: state.isBlank });
-      case "reasoning":
-      case "call":
-        return scanner.nextHidden({ atStart: false });
-      default:
-        return scanner.next({ atStart: state.in === "text" && segments.atStart });
-    }
+  /** There is no closer for this one, nor for any behind it, which would be held in vain. */
+  function dropCall({ opener, held }: In<"call">): void {
+    takesCalls = false;
+    say(opener);
+    unread(held);
   }
 
   function drain(): void {
-    for (let token = nextToken(); token !== undefined; token = nextToken()) state = step(state, token);
-  }
-
-  /** Where an open state leads if nothing more comes. */
-  function settle(open: State): State {
-    switch (open.in) {
-      case "edge":
-        return endEdge(open, { vanishes: true });
-      case "opened":
-        if (open.mayBeMention) return mention(open);
-        think(rawOf(open));
-        return afterBlock();
-      case "start":
-        scanner.unread(open.held);
-        return TEXT;
-      case "call":
-        return endCall(open);
-      default:
-        return TEXT;
+    for (let piece = peek(); piece !== undefined; piece = peek()) {
+      if (state.in === "reasoning") onReasoning(state, piece);
+      else if (state.in === "start") onStart(state, piece);
+      else if (state.in === "call") onCall(state, piece);
+      else if (!onText(piece)) return;
     }
   }
 
   return {
     push(text) {
-      scanner.push(text);
+      buffer = buffer.slice(at) + text;
+      at = 0;
       drain();
-      return segments.take();
     },
     end() {
-      scanner.end();
+      ended = true;
       drain();
-      while (state !== TEXT) {
-        state = settle(state);
+      while (state.in === "start" || state.in === "call") {
+        const open = state;
+        if (open.in === "start") unread(open.held);
+        else if (!endCall(open)) dropCall(open);
         drain();
       }
-      return segments.take();
-    },
-    get sawOrphanClose() {
-      return sawOrphanClose;
     },
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false; // That is the answer.
-  }
 }

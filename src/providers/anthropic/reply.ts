@@ -1,14 +1,14 @@
 /** Puts a reply together from the events of a stream of Anthropic's Messages protocol. */
 
 import type { JsonObject, JsonValue } from "../../core/json.ts";
-import type { ChatDelta, ToolCall, Usage } from "../../core/model.ts";
+import type { Usage } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { wellFormed } from "../../lib/text.ts";
-import { createDeltaText } from "../wire/delta-text.ts";
-import { BadReply, Refusal } from "../wire/model-failure.ts";
+import { jsonOf } from "../../lib/lenient-json.ts";
+import { countOf, type Fields, fieldsOf, objectsIn, textOf } from "../wire/fields.ts";
+import { argumentsOf, type CollectedCall, finishCalls } from "../wire/reply-calls.ts";
+import { checkRoom, contentFiltered, refusalIn } from "../wire/reply-failures.ts";
+import { createSpokenText, type SpokenTextOptions } from "../wire/spoken-text.ts";
 import type { ReplyBuilder } from "../wire/wire-model.ts";
-
-type Fields = { readonly [key: string]: unknown };
 
 /** A block of the reply that is more than text. Its strings grow with the deltas. */
 type OpenBlock =
@@ -16,40 +16,28 @@ type OpenBlock =
   | { readonly type: "thinking"; readonly first: Fields; thinking: string; signature: string }
   | { readonly type: "redacted"; readonly first: Fields };
 
-const MOST_BLOCKS = 256;
-
-export function createAnthropicReply({
-  onDelta,
-  newCallId,
-}: {
-  onDelta: (delta: ChatDelta) => void;
-  /** For calls that came without an id, or with another's. */
-  newCallId: () => string;
-}): ReplyBuilder {
-  const text = createDeltaText("text", onDelta);
-  const reasoning = createDeltaText("reasoning", onDelta);
+export function createAnthropicReply(options: SpokenTextOptions): ReplyBuilder {
+  const spoken = createSpokenText(options);
   const blocks: OpenBlock[] = [];
   const byIndex = new Map<number, OpenBlock>();
   let index = 0;
   let hasText = false;
   let apart = false;
   let stopReason = "";
-  let counts: Fields = {};
+  let counts: Fields | undefined;
   let started = false;
   let stopped = false;
 
   function addText(piece: string): void {
     if (piece === "") return;
     // Behind a block of another kind it goes on in a paragraph of its own.
-    text.add(hasText && apart ? `\n\n${piece}` : piece);
+    spoken.say(hasText && apart ? `\n\n${piece}` : piece);
     hasText = true;
     apart = false;
   }
 
   function keep(block: OpenBlock): void {
-    if (blocks.length >= MOST_BLOCKS) {
-      throw new BadReply(`sent more than ${MOST_BLOCKS} calls and thoughts in one reply`);
-    }
+    checkRoom(blocks.length, "tool calls and thoughts");
     blocks.push(block);
     byIndex.set(index, block);
   }
@@ -76,7 +64,7 @@ export function createAnthropicReply({
   function think(piece: string): void {
     const block = byIndex.get(index);
     if (block?.type === "thinking") block.thinking += piece;
-    reasoning.add(piece);
+    spoken.think(piece);
   }
 
   function grow(delta: Fields): void {
@@ -98,14 +86,11 @@ export function createAnthropicReply({
 
   function finishWith(fields: unknown, usage: unknown): void {
     if (isObject(fields)) stopReason = textOf(fields["stop_reason"]) || stopReason;
-    // Later numbers are totals and stand in for earlier ones, where they are given.
-    if (isObject(usage)) counts = { ...counts, ...withoutNulls(usage) };
+    if (isObject(usage)) counts = countsIn(usage, counts ?? {});
   }
 
   function addWhole(message: Fields): void {
-    const content: unknown = message["content"];
-    for (const block of Array.isArray(content) ? (content as unknown[]) : [])
-      if (isObject(block)) open(block);
+    for (const block of objectsIn(message["content"])) open(block);
     finishWith(message, message["usage"]);
   }
 
@@ -137,7 +122,7 @@ export function createAnthropicReply({
   return {
     add(event) {
       if (!isObject(event)) return;
-      if (event["type"] === "error") throw refusalOf(event["error"]);
+      if (event["type"] === "error") throw refusalIn(event["error"], statusOf);
       // Newer servers have events that older clients do not know.
       if (KNOWN_EVENTS.has(textOf(event["type"]))) add(event);
     },
@@ -147,21 +132,22 @@ export function createAnthropicReply({
     get started() {
       return started;
     },
+    get usage() {
+      return counts && usageOf(counts);
+    },
     get ended() {
       return stopped;
     },
-    partial: () => text.end(),
+    partial: spoken.partial,
     finish() {
-      if (stopReason === "refusal") {
-        throw new BadReply("stopped its reply because of its content filter", { kind: "contentFilter" });
-      }
-      reasoning.end();
-      const usage = usageOf(counts);
+      if (stopReason === "refusal") throw contentFiltered();
+      const { content, toolCalls } = spoken.finish(finishCalls(callsIn(blocks), options.newCallId));
+      const usage = counts && usageOf(counts);
       const thinkingBlocks = thinkingOf(blocks);
       return {
         ok: true,
-        content: text.end(),
-        toolCalls: callsOf(blocks, newCallId),
+        content,
+        toolCalls,
         finishReason: stopReason,
         ...(CUT_OFF.has(stopReason) ? { cutOff: true } : {}),
         ...(usage === undefined ? {} : { usage }),
@@ -183,37 +169,30 @@ const KNOWN_EVENTS = new Set([
 const CUT_OFF = new Set(["max_tokens", "model_context_window_exceeded"]);
 
 /** An error inside the stream has a type in the place of a status. */
-const STATUSES: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
+const STATUSES: ReadonlyMap<unknown, number> = new Map([
+  ["invalid_request_error", 400],
+  ["authentication_error", 401],
+  ["billing_error", 402],
+  ["permission_error", 403],
+  ["not_found_error", 404],
+  ["request_too_large", 413],
+  ["rate_limit_error", 429],
+  ["api_error", 500],
+  ["timeout_error", 504],
+  ["overloaded_error", 529],
+]);
 
-function refusalOf(error: unknown): Refusal {
-  const status = isObject(error) ? STATUSES[textOf(error["type"])] : undefined;
-  return new Refusal({ ...(status === undefined ? {} : { status }), body: JSON.stringify({ error }) });
+function statusOf({ type }: Fields): number | undefined {
+  return STATUSES.get(type);
 }
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function callsOf(blocks: readonly OpenBlock[], newCallId: () => string): ToolCall[] {
-  const taken = new Set<string>();
+function callsIn(blocks: readonly OpenBlock[]): CollectedCall[] {
   return blocks.flatMap((block) => {
-    if (block.type !== "call" || (block.name === "" && block.input === "")) return [];
-    const id = block.id === "" || taken.has(block.id) ? newCallId() : wellFormed(block.id);
-    taken.add(id);
-    // Servers that do not stream give the input at once.
-    const given = isObject(block.given) ? JSON.stringify(block.given) : "{}";
-    return [{ id, name: wellFormed(block.name), arguments: wellFormed(block.input) || given }];
+    if (block.type !== "call") return [];
+    const { id, name, input, given } = block;
+    // Servers that do not stream give the input at once. An empty object stands for what is to come.
+    const isGiven = input === "" && isObject(given) && Object.keys(given).length > 0;
+    return [{ id, name, arguments: isGiven ? argumentsOf(given) : input }];
   });
 }
 
@@ -223,7 +202,9 @@ function thinkingOf(blocks: readonly OpenBlock[]): JsonValue[] {
     if (block.type === "call") return [];
     const { first } = block;
     const whole = block.type === "redacted" ? first : grown(block);
-    const isWhole = Object.values(whole).every((value) => typeof value !== "string" || value.isWellFormed());
+    const isWhole =
+      jsonOf(whole) !== undefined &&
+      Object.values(whole).every((value) => typeof value !== "string" || value.isWellFormed());
     // It was decoded from JSON, and only strings were added.
     return isWhole ? [whole as JsonObject] : [];
   });
@@ -233,20 +214,26 @@ function grown({ first, thinking, signature }: Extract<OpenBlock, { type: "think
   return { ...first, thinking, ...(signature === "" ? {} : { signature }) };
 }
 
-function withoutNulls(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+const COUNTS = [
+  "input_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+  "output_tokens",
+  "output_tokens_details",
+] as const;
+
+/** Later numbers are totals and stand in for earlier ones, where they are given. */
+function countsIn(usage: Fields, before: Fields): Fields {
+  return Object.fromEntries(COUNTS.map((name) => [name, usage[name] ?? before[name]]));
 }
 
-function usageOf(counts: Fields): Usage | undefined {
-  if (Object.keys(counts).length === 0) return undefined;
-  const count = (value: unknown) =>
-    typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : 0;
-  const details = counts["output_tokens_details"];
-  const cached = count(counts["cache_read_input_tokens"]);
+function usageOf(counts: Fields): Usage {
+  const cached = countOf(counts["cache_read_input_tokens"]) ?? 0;
+  const written = countOf(counts["cache_creation_input_tokens"]) ?? 0;
   return {
-    input: count(counts["input_tokens"]) + count(counts["cache_creation_input_tokens"]) + cached,
-    output: count(counts["output_tokens"]),
+    input: (countOf(counts["input_tokens"]) ?? 0) + written + cached,
+    output: countOf(counts["output_tokens"]) ?? 0,
     cached,
-    reasoning: isObject(details) ? count(details["thinking_tokens"]) : 0,
+    reasoning: countOf(fieldsOf(counts["output_tokens_details"])["thinking_tokens"]) ?? 0,
   };
 }

@@ -1,49 +1,8 @@
-/** What a request asks of one of Anthropic's models: its generations take different settings, and refuse the others. */
+/** What a request asks of one of Anthropic's models. */
 
 import type { JsonObject } from "../../core/json.ts";
 import type { ChatRequest } from "../../core/model.ts";
-import type { Quirks } from "../chat-completions/quirks.ts";
-
-/** Known from the model's name, configured, or learnt from its refusals. */
-export interface AnthropicQuirks {
-  readonly noTemperature: boolean;
-  /** It cannot be made to call a tool; it is asked to choose by itself. */
-  readonly noForcedTool: boolean;
-  /** It takes no budget for its thinking, but an effort. */
-  readonly adaptiveOnly: boolean;
-  /** It takes only a budget for its thinking. */
-  readonly budgetOnly: boolean;
-  readonly noEffort: boolean;
-  /** It thinks when nothing is said about thinking. */
-  readonly thinksUnasked: boolean;
-  /** Its thinking can be switched off, and is on otherwise. */
-  readonly offSwitch: boolean;
-  /** The longest reply it takes as a limit. */
-  readonly mostTokens: number;
-}
-
-const VERSION = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i;
-
-/** Saves a refusal for the models that are known; about all others the refusals teach. */
-export function quirksOf(
-  model: string,
-  { noTemperature = false, noForcedTool = false }: Partial<Quirks> = {},
-) {
-  const version = VERSION.exec(model);
-  const generation = version ? Number(version[1]) + Number(version[2] ?? 0) / 100 : undefined;
-  const since = (first: number) => generation !== undefined && generation >= first;
-  const quirks: AnthropicQuirks = {
-    noTemperature: noTemperature || since(4.07),
-    noForcedTool: noForcedTool || since(5.05),
-    adaptiveOnly: since(4.07),
-    budgetOnly: false,
-    noEffort: false,
-    thinksUnasked: generation === undefined || since(5),
-    offSwitch: since(5) && !since(5.05),
-    mostTokens: Number.POSITIVE_INFINITY,
-  };
-  return quirks;
-}
+import type { AnthropicQuirks } from "./quirks.ts";
 
 export interface Settings {
   readonly maxTokens: number;
@@ -133,19 +92,4 @@ function toolChoiceFor({ tools, toolChoice }: ChatRequest, quirks: AnthropicQuir
 /** Whether the model thinks for a request with these settings. */
 export function thinks({ thinking }: Settings, { thinksUnasked }: AnthropicQuirks): boolean {
   return thinking === undefined ? thinksUnasked : thinking.type !== "disabled";
-}
-
-/** What a refusal (400 or 422) of these settings teaches. Each lesson takes out what it is about, so this ends. */
-export function learnFrom(body: string, sent: Settings): Partial<AnthropicQuirks> | undefined {
-  if (sent.temperature !== undefined && /temperature/i.test(body)) return { noTemperature: true };
-  if (sent.toolChoice?.["type"] === "tool" && /tool_choice/i.test(body)) return { noForcedTool: true };
-  const mostTokens = Number(/max_tokens: \d+ > (\d+)/.exec(body)?.[1]);
-  if (mostTokens > 0 && mostTokens < sent.maxTokens) return { mostTokens };
-  const type = sent.thinking?.type;
-  if (type === "disabled" && /disabled/i.test(body)) return { offSwitch: false };
-  if (type === "enabled" && /adaptive|budget_tokens|thinking\.type/i.test(body))
-    return { adaptiveOnly: true };
-  if (sent.effort !== undefined && /effort|output_config/i.test(body)) return { noEffort: true };
-  if (type === "adaptive" && /adaptive/i.test(body)) return { budgetOnly: true };
-  return undefined;
 }

@@ -4,40 +4,25 @@ import type { JsonObject } from "../../core/json.ts";
 import type { ToolCall } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { jsonOf } from "../../lib/lenient-json.ts";
-import { wellFormed } from "../../lib/text.ts";
-import { BadReply } from "../wire/model-failure.ts";
+import { type Fields, textOf } from "../wire/fields.ts";
+import { argumentsOf, type CollectedCall, finishCalls } from "../wire/reply-calls.ts";
+import { checkRoom } from "../wire/reply-failures.ts";
 
 export interface WireCalls {
   /** One entry of a delta's `tool_calls`. Throws `BadReply`. */
-  add(delta: { readonly [key: string]: unknown }): void;
+  add(delta: Fields): void;
   finish(newCallId: () => string): readonly ToolCall[];
 }
 
-interface PartialCall {
-  id: string;
-  name: string;
-  arguments: string;
-  extra?: JsonObject;
-}
+/** It grows with the deltas. */
+type PartialCall = { -readonly [Key in keyof CollectedCall]: CollectedCall[Key] };
 
-const MOST_CALLS = 256;
 /** Signatures of thoughts are a few kilobytes. */
 const LONGEST_EXTRA = 256 * 1024;
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
 
 function indexOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : undefined;
-}
-
-function argumentsOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return textOf(value);
-  const json = jsonOf(value);
-  if (json === undefined) throw new BadReply("sent tool arguments that are nested too deeply");
-  return json;
 }
 
 function isWholeObject(text: string): boolean {
@@ -54,8 +39,7 @@ export function createWireCalls(): WireCalls {
   const byIndex = new Map<number, PartialCall>();
 
   function open(): PartialCall {
-    if (calls.length >= MOST_CALLS)
-      throw new BadReply(`asked for more than ${MOST_CALLS} tool calls at once`);
+    checkRoom(calls.length, "tool calls");
     const call = { id: "", name: "", arguments: "" };
     calls.push(call);
     return call;
@@ -118,21 +102,11 @@ export function createWireCalls(): WireCalls {
       if (call.arguments === "{}" && piece.arguments !== "") call.arguments = "";
       call.arguments += piece.arguments;
     },
-    finish(newCallId) {
-      const taken = new Set<string>();
-      // Some servers send a call that is empty but for its id.
-      const asked = calls.filter((call) => call.name !== "" || call.arguments !== "");
-      return asked.map(({ id: given, name, arguments: text, extra }) => {
-        const id = given === "" || taken.has(given) ? newCallId() : wellFormed(given);
-        taken.add(id);
-        const isFit = extra !== undefined && (jsonOf(extra)?.length ?? Infinity) <= LONGEST_EXTRA;
-        return {
-          id,
-          name: wellFormed(name),
-          arguments: wellFormed(text) || "{}",
-          ...(isFit ? { extra } : {}),
-        };
-      });
-    },
+    finish: (newCallId) => finishCalls(calls.map(withFitExtra), newCallId),
   };
+}
+
+function withFitExtra({ extra, ...call }: PartialCall): CollectedCall {
+  const isFit = extra !== undefined && (jsonOf(extra)?.length ?? Infinity) <= LONGEST_EXTRA;
+  return isFit ? { ...call, extra } : call;
 }

@@ -8,7 +8,7 @@ import {
   type MessageForm,
   markWireMessage,
   mergeWireMessages,
-  saysNothing,
+  saysSomething,
   toWireMessage,
 } from "./message.ts";
 import type { Quirks } from "./quirks.ts";
@@ -23,21 +23,26 @@ interface Encoded {
 /** By the last message of a run. */
 type Cache = WeakMap<ChatMessage, Encoded>;
 
-/** One for each way a message can be encoded. */
-interface Caches {
-  readonly plain: Cache;
-  readonly inParts: Cache;
-  readonly marked: Cache;
+/** One for each form that a message can have, whichever servers want it. */
+const caches: Cache[] = [];
+
+const IN_PARTS = 1 << 4;
+const MARKED = 1 << 5;
+
+/** The quirks that show in a single message. */
+function formOf({ nullContent, replayReasoning, thoughtSignatures, shortCallIds }: Quirks): number {
+  return (
+    Number(nullContent) |
+    (Number(replayReasoning) << 1) |
+    (Number(thoughtSignatures) << 2) |
+    (Number(shortCallIds) << 3)
+  );
 }
 
-const cachesOf = new WeakMap<Quirks, Caches>();
-
-function cachesFor(quirks: Quirks): Caches {
-  const known = cachesOf.get(quirks);
-  if (known !== undefined) return known;
-  const caches: Caches = { plain: new WeakMap(), inParts: new WeakMap(), marked: new WeakMap() };
-  cachesOf.set(quirks, caches);
-  return caches;
+function cacheFor(form: number): Cache {
+  const cache = caches[form] ?? new WeakMap<ChatMessage, Encoded>();
+  caches[form] = cache;
+  return cache;
 }
 
 interface EncodeOptions {
@@ -54,12 +59,14 @@ export function encodeMessages(
   messages: readonly ChatMessage[],
   { quirks, marking }: EncodeOptions,
 ): Uint8Array[] {
-  const said = messages.filter((message) => !saysNothing(message));
+  const said = messages.filter(saysSomething);
   // A request asks for an answer, so it does not end with one.
   while (isAnswer(said.at(-1))) said.pop();
   const ids = quirks.shortCallIds ? createShortCallIds(callsOf(said)) : undefined;
+  const movedIds = ids?.anyMoved ? ids : undefined;
   const form: MessageForm = { quirks, inParts: marking, callId: ids ? ids.of : (id) => id };
-  const caches = cachesFor(quirks);
+  const unmarked = cacheFor(formOf(quirks) | (marking ? IN_PARTS : 0));
+  const marked = marking ? cacheFor(formOf(quirks) | MARKED) : unmarked;
   const marks = marking ? endsToMark(said) : NOTHING;
 
   const encoded: Uint8Array[] = [];
@@ -70,11 +77,11 @@ export function encodeMessages(
     if (quirks.noUserAfterTool && last.role === "user" && said[start - 1]?.role === "tool") {
       encoded.push(CUT_OFF);
     }
-    const isMarked = marks.has(last);
-    const cache = isMarked ? caches.marked : marking ? caches.inParts : caches.plain;
+    const isMarked = marking && marks.has(last);
+    const cache = isMarked ? marked : unmarked;
     const known = cache.get(last);
     // A moved id depends on the rest of the request.
-    const depends = ids?.anyMoved === true && hasMovedId(last, ids);
+    const depends = movedIds !== undefined && hasMovedId(last, movedIds);
     if (known !== undefined && !depends && isRunAt(known.run, said, start, index)) {
       encoded.push(known.bytes);
     } else {

@@ -3,7 +3,6 @@
 import type { JsonObject, JsonValue } from "../../core/json.ts";
 import type { AssistantMessage, ChatMessage, Image, ToolCall, UserMessage } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { wellFormed } from "../../lib/text.ts";
 import type { Quirks } from "./quirks.ts";
 
 export interface MessageForm {
@@ -26,22 +25,24 @@ const FOREIGN_CALL = { google: { thought_signature: "skip_thought_signature_vali
 const MARKER = { type: "ephemeral" } as const;
 
 /** Vendors refuse a message that says nothing, so it is left out. */
-export function saysNothing(message: ChatMessage): boolean {
+export function saysSomething(message: ChatMessage): boolean {
+  if (!isBlank(message.content)) return true;
   switch (message.role) {
     case "system":
-      return isBlank(message.content);
-    case "user":
-      return isBlank(message.content) && !message.images?.length;
-    case "assistant":
-      return isBlank(message.content) && !message.toolCalls?.length;
-    case "tool":
       return false;
+    case "user":
+      return message.images !== undefined && message.images.length > 0;
+    case "assistant":
+      return message.toolCalls !== undefined && message.toolCalls.length > 0;
+    case "tool":
+      return true;
   }
 }
 
 function isBlank(text: string): boolean {
   // Asked of every message of every request, and nearly all begin with a letter.
-  return !(text.charCodeAt(0) > 0x20 && text.charCodeAt(0) < 0x7f) && !/\S/.test(text);
+  const first = text.charCodeAt(0);
+  return !(first > 0x20 && first < 0x7f) && !/\S/.test(text);
 }
 
 export function toWireMessage(message: ChatMessage, form: MessageForm): JsonObject {
@@ -64,11 +65,11 @@ export function toWireMessage(message: ChatMessage, form: MessageForm): JsonObje
 }
 
 function textContent(text: string, { inParts }: MessageForm): JsonValue {
-  return inParts ? [textPart(text)] : wellFormed(text);
+  return inParts ? [textPart(text)] : text;
 }
 
 function textPart(text: string): JsonObject {
-  return { type: "text", text: wellFormed(text) };
+  return { type: "text", text };
 }
 
 function userContent({ content, images = [] }: UserMessage, form: MessageForm): JsonValue {
@@ -86,8 +87,8 @@ function toWireAssistant(message: AssistantMessage, form: MessageForm): JsonObje
   const reasoning = message.reasoningContent || (toolCalls.length > 0 ? NO_REASONING : "");
   return {
     role: "assistant",
-    content: isBlank(content) ? (nullContent ? null : "") : wellFormed(content),
-    ...(replayReasoning && reasoning !== "" ? { reasoning_content: wellFormed(reasoning) } : {}),
+    content: isBlank(content) ? (nullContent ? null : "") : content,
+    ...(replayReasoning && reasoning !== "" ? { reasoning_content: reasoning } : {}),
     ...(toolCalls.length > 0
       ? { tool_calls: toolCalls.map((call, index) => toWireCall(call, index === 0, form)) }
       : {}),
@@ -98,7 +99,7 @@ function toWireCall(call: ToolCall, isFirst: boolean, { quirks, callId }: Messag
   return {
     id: callId(call.id),
     type: "function",
-    function: { name: call.name, arguments: wellFormed(call.arguments) },
+    function: { name: call.name, arguments: call.arguments },
     ...(quirks.thoughtSignatures ? signature(call.extra, isFirst) : {}),
   };
 }

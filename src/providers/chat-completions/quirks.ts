@@ -1,36 +1,8 @@
-/** Where servers of the chat-completions protocol differ from each other. */
+/** What is known of a server that speaks chat completions, until it says otherwise: everything may differ. */
 
-/**
- * How a reasoning effort is said: the protocol's own `reasoning_effort`; OpenRouter's `reasoning.effort`;
- * `thinking.type`; `enable_thinking`; MiniMax's `reasoning_split`; or not at all.
- */
-export type ThinkingStyle = "effort" | "reasoning" | "thinkingType" | "enableThinking" | "split" | "none";
+import type { ServerQuirks } from "../wire/server-quirks.ts";
 
-export interface Quirks {
-  /** It refuses `stream_options`; its streams tell the usage unasked. */
-  readonly noStreamOptions: boolean;
-  /** It wants `max_completion_tokens` in the place of `max_tokens`: always, never, or from models that reason. */
-  readonly completionTokens: boolean | "byModel";
-  /** It takes no `temperature`. */
-  readonly noTemperature: boolean;
-  /** A reply that only calls tools goes back with `content: null`, and not with `""`. */
-  readonly nullContent: boolean;
-  /** It cannot be made to call a tool; it is asked to choose by itself. */
-  readonly noForcedTool: boolean;
-  /** Ids of calls are 9 letters and digits, as Mistral wants them. */
-  readonly shortCallIds: boolean;
-  /** Results of tools are followed by a reply before the user speaks again, as Mistral wants it. */
-  readonly noUserAfterTool: boolean;
-  /** Marks up to where the prompt should be cached, as Anthropic's models behind OpenRouter want it. */
-  readonly cacheMarkers: boolean;
-  /** Replies go back with the `reasoning_content` they came with. */
-  readonly replayReasoning: boolean;
-  /** Calls go back with the signature of the thought behind them, as Gemini wants it. */
-  readonly thoughtSignatures: boolean;
-  /** What it calls reasoning is the answer, when there is no other. */
-  readonly reasoningIsAnswer: boolean;
-  readonly thinking: ThinkingStyle;
-}
+export type Quirks = ServerQuirks;
 
 export const noQuirks: Quirks = {
   noStreamOptions: false,

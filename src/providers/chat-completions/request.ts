@@ -3,6 +3,8 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json.ts";
 import type { ChatRequest, ToolDefinition } from "../../core/model.ts";
+import type { ExtraBody } from "../wire/extra-body.ts";
+import { memoized } from "../wire/memo.ts";
 import { REASONING_MODEL } from "../wire/reasoning-model.ts";
 import { encodeMessages } from "./history.ts";
 import { mark } from "./message.ts";
@@ -15,27 +17,22 @@ const ANTHROPIC_MODEL = /claude|^anthropic\//i;
 /**
  * The body. Its keys always come in this order, and the same request always gives the same bytes. As long
  * as a conversation only grows, the bytes of its messages begin with those of the last request, except for
- * the markers of what to cache.
+ * the markers of what to cache. `extraBody` comes over what the request says, but for the conversation.
  */
 export function encodeRequest(
   request: ChatRequest,
   quirks: Quirks,
-  extraBody: Readonly<Record<string, unknown>>,
+  extraBody: ExtraBody,
 ): Uint8Array<ArrayBuffer> {
   const marking = quirks.cacheMarkers && ANTHROPIC_MODEL.test(request.model);
-  const [first, ...rest] = encodeMessages(request.messages, { quirks, marking });
-  // What the request says itself comes first; the messages are never anybody else's.
-  const { model, messages: _, tools, ...others } = { ...optionsOf(request, quirks), ...extraBody };
-  return Buffer.concat([
-    Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`),
-    ...(first ? [first.subarray(1)] : []),
-    ...rest,
-    CLOSE,
-    tools === undefined
-      ? encodeTools(request.tools, marking)
-      : Buffer.from(`,"tools":${JSON.stringify(tools)}`),
-    Buffer.from(`,${JSON.stringify(others).slice(1)}`),
-  ]);
+  const { model, ...others } = { ...optionsOf(request, quirks), ...extraBody };
+  const parts = encodeMessages(request.messages, { quirks, marking });
+  const [first] = parts;
+  // Each has a comma before it.
+  if (first !== undefined) parts[0] = first.subarray(1);
+  parts.unshift(Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`));
+  parts.push(CLOSE, encodeTools(request.tools, marking), Buffer.from(`,${JSON.stringify(others).slice(1)}`));
+  return Buffer.concat(parts);
 }
 
 const CLOSE = Buffer.from("]");
@@ -62,21 +59,21 @@ function toWireChoice(choice: ChatRequest["toolChoice"], { noForcedTool }: Quirk
 }
 
 /** Tools are the same list in every request. */
-const plainTools = new WeakMap<readonly ToolDefinition[], Uint8Array>();
-const markedTools = new WeakMap<readonly ToolDefinition[], Uint8Array>();
+const plainTools = memoized((tools: readonly ToolDefinition[]) => toolBytes(tools.map(toWireTool)));
+const markedTools = memoized((tools: readonly ToolDefinition[]) =>
+  toolBytes(
+    tools.map((tool, index) => (index === tools.length - 1 ? mark(toWireTool(tool)) : toWireTool(tool))),
+  ),
+);
 const NO_TOOLS = new Uint8Array();
 
 function encodeTools(tools: readonly ToolDefinition[], marking: boolean): Uint8Array {
   if (tools.length === 0) return NO_TOOLS;
-  const cache = marking ? markedTools : plainTools;
-  const known = cache.get(tools);
-  if (known !== undefined) return known;
-  const wire = tools.map(toWireTool);
-  const last = wire.pop();
-  if (last !== undefined) wire.push(marking ? mark(last) : last);
-  const bytes = Buffer.from(`,"tools":${JSON.stringify(wire)}`);
-  cache.set(tools, bytes);
-  return bytes;
+  return marking ? markedTools(tools) : plainTools(tools);
+}
+
+function toolBytes(tools: readonly JsonObject[]): Uint8Array {
+  return Buffer.from(`,"tools":${JSON.stringify(tools)}`);
 }
 
 function toWireTool({ name, description, parameters }: ToolDefinition): JsonObject {

@@ -1,7 +1,7 @@
 /** A reasoning effort in the words of chat-completions servers, each of which has its own. */
 
 import type { JsonObject } from "../../core/json.ts";
-import type { ThinkingStyle } from "./quirks.ts";
+import type { ThinkingStyle } from "../wire/server-quirks.ts";
 
 /** The part of a request that asks for `effort`; nothing of it where none is configured. */
 export function thinkingOptions(effort: string | undefined, model: string, style: ThinkingStyle): JsonObject {

@@ -13,6 +13,7 @@ import type {
   ToolCall,
   ToolMessage,
 } from "../../core/model.ts";
+import { REQUEST_STOPPED } from "../../lib/phrases.ts";
 import { clip, oneLine } from "../../lib/text.ts";
 import { type Intent, understand, type When } from "./intent.ts";
 
@@ -60,7 +61,7 @@ export function createOfflineModel(): Model {
 }
 
 function aborted(partial: string): ChatReply {
-  return { ok: false, error: { kind: "aborted", message: "The request was stopped" }, partial };
+  return { ok: false, error: { kind: "aborted", message: REQUEST_STOPPED }, partial };
 }
 
 function say(text: string, signal: AbortSignal, onDelta: (delta: ChatDelta) => void): ChatReply {
@@ -266,7 +267,7 @@ function remind(
   const schedule = when && scheduleOf(when, localTime(context));
   if (!schedule || what === "") {
     return {
-      say: 'Tell me what and when, like "remind me in 20 minutes to call Anna", "at 15:30" or "every 2 hours".',
+      say: 'Tell me what and when, like "remind me in 20 minutes to water the plants", "at 15:30" or "every 2 hours".',
     };
   }
   return { call: "cron", arguments: { action: "add", message: what, ...schedule } };

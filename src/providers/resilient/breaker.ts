@@ -1,6 +1,5 @@
 /** Leaves a model alone for a while after it has failed several times in a row. */
 
-import type { ModelErrorKind } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
 
 const MOST_FAILURES = 3;
@@ -10,7 +9,8 @@ export interface Breaker {
   /** Whether it should be asked now. After the pause one failure is enough to be left alone again. */
   allows(): boolean;
   succeeded(): void;
-  failed(kind: ModelErrorKind): void;
+  /** Not for what was wrong with one request, which says nothing of the next. */
+  failed(): void;
 }
 
 export function createBreaker(clock: Clock): Breaker {
@@ -22,9 +22,7 @@ export function createBreaker(clock: Clock): Breaker {
       failures = 0;
       openUntil = Number.NEGATIVE_INFINITY;
     },
-    failed(kind) {
-      // What is wrong with one request says nothing of the next.
-      if (kind !== "transient" && kind !== "auth" && kind !== "quota") return;
+    failed() {
       failures++;
       if (failures >= MOST_FAILURES) openUntil = clock.elapsed() + OPEN_MS;
     },

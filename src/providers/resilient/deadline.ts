@@ -2,8 +2,10 @@
 
 import type { ChatFailure, ModelError } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
+import { limitSignal } from "../../lib/abort.ts";
+import { REQUEST_STOPPED } from "../../lib/phrases.ts";
 
-export const ABORTED: ModelError = { kind: "aborted", message: "The request was stopped" };
+export const ABORTED: ModelError = { kind: "aborted", message: REQUEST_STOPPED };
 
 export interface Deadline {
   /** Aborts at the deadline, and with the caller's signal. */
@@ -16,14 +18,10 @@ export interface Deadline {
 }
 
 export function createDeadline(clock: Clock, ms: number, caller: AbortSignal): Deadline {
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(caller.reason);
   const started = clock.elapsed();
-  const callOff = clock.after(ms, () => controller.abort());
-  if (caller.aborted) onAbort();
-  else caller.addEventListener("abort", onAbort, { once: true });
+  const { signal, release } = limitSignal(caller, { clock, ms });
   return {
-    signal: controller.signal,
+    signal,
     left: () => ms - (clock.elapsed() - started),
     failure(reply) {
       if (caller.aborted) return { ...reply, error: ABORTED };
@@ -31,10 +29,7 @@ export function createDeadline(clock: Clock, ms: number, caller: AbortSignal): D
       const message = `No answer came within ${span(ms)}${last}`;
       return { ...reply, error: { kind: "transient", message } };
     },
-    stop() {
-      callOff();
-      caller.removeEventListener("abort", onAbort);
-    },
+    stop: release,
   };
 }
 

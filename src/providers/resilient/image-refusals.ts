@@ -1,4 +1,4 @@
-/** Which model takes no images, as it showed in which session; there they are replaced by words from then on. */
+/** In which sessions a model has shown that it takes no images; there they are replaced by words from then on. */
 
 import type { ChatMessage, ChatRequest, UserMessage } from "../../core/model.ts";
 import { imageNotShown } from "../../lib/phrases.ts";
@@ -6,46 +6,49 @@ import { imageNotShown } from "../../lib/phrases.ts";
 /** Sessions remembered at once. The oldest is found out again with one refused request. */
 const MOST = 1_000;
 
-export function createImageRefusals() {
-  const refused = new Map<string, true>();
-  const words = new WeakMap<ChatMessage, ChatMessage>();
+/** Of one model. Without a session there is nothing to remember it for. */
+export interface ImageRefusals {
+  known(session: string | undefined): boolean;
+  remember(session: string | undefined): void;
+}
 
-  const keyOf = (session: string, { provider, name }: { provider: string; name: string }) =>
-    JSON.stringify([session, provider, name]);
-
-  /** The same object each time, so that it is encoded and counted once. */
-  function withoutImages(message: ChatMessage): ChatMessage {
-    if (!hasImages(message)) return message;
-    const known = words.get(message);
-    if (known !== undefined) return known;
-    const { images, ...rest } = message;
-    const names = (images ?? []).map(({ name }) => imageNotShown(name));
-    const stripped = { ...rest, content: [...names, rest.content].filter((text) => text !== "").join("\n") };
-    words.set(message, stripped);
-    return stripped;
-  }
-
+export function createImageRefusals(): ImageRefusals {
+  const refused = new Set<string>();
   return {
-    /** Whether leaving the images out would change anything. */
-    concerns: ({ messages }: ChatRequest): boolean => messages.some(hasImages),
-    known: (session: string | undefined, model: { provider: string; name: string }): boolean =>
-      session !== undefined && refused.has(keyOf(session, model)),
-    /** Without a session there is nothing to remember it for. */
-    remember(session: string | undefined, model: { provider: string; name: string }): void {
+    known: (session) => session !== undefined && refused.has(session),
+    remember(session) {
       if (session === undefined) return;
-      const key = keyOf(session, model);
-      refused.delete(key);
-      refused.set(key, true);
-      for (const oldest of refused.keys()) {
+      refused.delete(session);
+      refused.add(session);
+      for (const oldest of refused) {
         if (refused.size <= MOST) break;
         refused.delete(oldest);
       }
     },
-    strip: (request: ChatRequest): ChatRequest => ({
-      ...request,
-      messages: request.messages.map(withoutImages),
-    }),
   };
+}
+
+/** Whether leaving the images out would change anything. */
+export function showsImages({ messages }: ChatRequest): boolean {
+  return messages.some(hasImages);
+}
+
+export function withoutImages(request: ChatRequest): ChatRequest {
+  return { ...request, messages: request.messages.map(inWords) };
+}
+
+const words = new WeakMap<ChatMessage, ChatMessage>();
+
+/** The same object each time, so that it is encoded and counted once. */
+function inWords(message: ChatMessage): ChatMessage {
+  if (!hasImages(message)) return message;
+  const known = words.get(message);
+  if (known !== undefined) return known;
+  const { images, ...rest } = message;
+  const names = (images ?? []).map(({ name }) => imageNotShown(name));
+  const stripped = { ...rest, content: [...names, rest.content].filter((text) => text !== "").join("\n") };
+  words.set(message, stripped);
+  return stripped;
 }
 
 function hasImages(message: ChatMessage): message is UserMessage {

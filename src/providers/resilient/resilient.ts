@@ -5,25 +5,22 @@
 
 import type {
   ChatAnswer,
-  ChatDelta,
-  ChatFailure,
   ChatMessage,
   ChatOptions,
-  ChatReply,
   ChatRequest,
   Model,
   ModelError,
-  ModelErrorKind,
-  TokenScale,
   Usage,
 } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
-import { abortable } from "../../lib/abort.ts";
+import type { ModelCall } from "../../core/usage.ts";
 import { goOnFrom, outOfQuota, switchesTo, waitsFor } from "../../lib/phrases.ts";
+import { promptTokens } from "../../lib/request-tokens.ts";
 import { tail } from "../../lib/text.ts";
-import { type Breaker, createBreaker } from "./breaker.ts";
+import { callModel, type Failure, openModel, type Reply } from "./call.ts";
 import { ABORTED, createDeadline, type Deadline } from "./deadline.ts";
-import { createImageRefusals } from "./image-refusals.ts";
+import { showsImages, withoutImages } from "./image-refusals.ts";
+import type { Standing } from "./standing.ts";
 
 /** A model that may answer, with its own name and settings. */
 export interface Candidate {
@@ -34,16 +31,7 @@ export interface Candidate {
   readonly open: () => Promise<Model>;
   /** Where they differ from the request's. */
   readonly settings?: Pick<ChatRequest, "maxTokens" | "temperature" | "reasoningEffort">;
-  readonly scale: TokenScale;
-}
-
-/** One call over the wire, for the record. */
-export interface ModelCall {
-  readonly candidate: Candidate;
-  readonly request: ChatRequest;
-  readonly reply: ChatReply;
-  readonly caller: ChatOptions["caller"];
-  readonly latencyMs: number;
+  readonly standing: Standing;
 }
 
 export interface ResilientOptions {
@@ -71,12 +59,11 @@ const TAIL_CHARS = 64;
 /** Shorter waits pass before anybody asks why. */
 const NOTEWORTHY_WAIT_MS = 3_000;
 
-/**
- * Another model may do better. What is wrong with the request itself would be wrong for it too; but what a
- * stand-in finds wrong may be its own settings, and the next one has others.
- */
-function fallsBack(kind: ModelErrorKind, isStandIn: boolean): boolean {
-  return kind === "transient" || kind === "auth" || kind === "quota" || (isStandIn && kind === "badRequest");
+/** Another model may do better, and the next request may fail too. What is wrong with this one is wrong for all. */
+function isOfModel({ error: { kind, status }, isOurs }: Failure): boolean {
+  // Models are retired; then their providers know them no more.
+  const isGone = kind === "badRequest" && status === 404;
+  return isOurs === true || isGone || kind === "transient" || kind === "auth" || kind === "quota";
 }
 
 /** A request on its way: what has been shown of the answer so far, and what it took. */
@@ -103,25 +90,36 @@ export function createResilient({
   random,
   onCall,
 }: ResilientOptions): Model {
-  const breakers = new Map<Candidate, Breaker>(
-    candidates.map((candidate) => [candidate, createBreaker(clock)]),
-  );
-  const imageRefusals = createImageRefusals();
-  /** Whose empty account has been told of, until it answers again. */
-  const quotaTold = new Set<Candidate>();
+  const isStandIn = (candidate: Candidate) => candidate !== candidates[0];
 
-  /** One call over the wire. Nobody is asked when `signal` has aborted. */
+  /** Nobody is asked when `signal` has aborted. */
   async function call(
     candidate: Candidate,
     request: ChatRequest,
     { onDelta, caller }: ChatOptions,
     signal: AbortSignal,
-  ): Promise<ChatReply> {
-    if (signal.aborted) return { ok: false, error: ABORTED, partial: "" };
+  ): Promise<Reply> {
+    const label = labelOf(candidate);
+    const model = await openModel(candidate.open, label, signal);
+    if ("ok" in model) return model;
     const started = clock.elapsed();
-    const reply = await chatUntil(candidate, request, { signal, onDelta });
-    onCall({ candidate, request, reply, caller, latencyMs: Math.round(clock.elapsed() - started) });
+    const { reply, thought } = await callModel(model, request, { signal, onDelta, label, clock });
+    const latencyMs = Math.round(clock.elapsed() - started);
+    learnFrom(candidate, request, reply);
+    const { provider, name } = candidate;
+    onCall({ provider, model: name, request, reply, thought, caller, latencyMs });
     return reply;
+  }
+
+  /** How its count of tokens differs from our estimate. */
+  function learnFrom(candidate: Candidate, request: ChatRequest, reply: Reply): void {
+    const { scale } = candidate.standing;
+    if (reply.ok) {
+      if (reply.usage) scale.learn(promptTokens(request), reply.usage.input);
+    } else if (reply.error.kind === "contextOverflow" && isStandIn(candidate)) {
+      // The first one's refusals are told by whoever makes its prompts fit.
+      scale.refused(promptTokens(request));
+    }
   }
 
   function delayFor(error: ModelError, attempt: number): number | undefined {
@@ -138,24 +136,21 @@ export function createResilient({
     original: ChatRequest,
     options: ChatOptions,
     { deadline, progress }: { deadline: Deadline; progress: Progress },
-  ): Promise<ChatReply> {
+  ): Promise<Reply> {
     const session = options.caller?.sessionKey;
+    const { imageRefusals } = candidate.standing;
     let attempt = 0;
     let same = { message: "", times: 0 };
-    let withoutImages = imageRefusals.known(session, candidate);
+    let isInWords = imageRefusals.known(session);
     for (;;) {
-      const request = requestFor(
-        candidate,
-        withoutImages ? imageRefusals.strip(original) : original,
-        progress.text,
-      );
+      const request = requestFor(candidate, isInWords ? withoutImages(original) : original, progress.text);
       const asked = clock.elapsed();
       const reply = await call(candidate, request, options, deadline.signal);
       const shown = reply.ok ? reply.content : reply.partial;
       progress.text += shown;
       if (shown !== "") progress.replies++;
       if (reply.ok) {
-        if (withoutImages) imageRefusals.remember(session, candidate);
+        if (isInWords) imageRefusals.remember(session);
         progress.usage = sum(progress.usage, reply.usage);
         if (!isUnfinished(reply) || progress.continuations >= MOST_CONTINUATIONS) return reply;
         progress.cut = { ...reply, model: labelOf(candidate) };
@@ -164,8 +159,8 @@ export function createResilient({
       }
       if (deadline.signal.aborted) return deadline.failure(reply);
       const { error } = reply;
-      if (!withoutImages && error.kind === "badRequest" && imageRefusals.concerns(original)) {
-        withoutImages = true;
+      if (!isInWords && error.kind === "badRequest" && !reply.isOurs && showsImages(original)) {
+        isInWords = true;
         continue;
       }
       if (error.kind !== "transient") return reply;
@@ -189,7 +184,7 @@ export function createResilient({
     request: ChatRequest,
     options: ChatOptions,
     { deadline, progress, others }: { deadline: Deadline; progress: Progress; others: number },
-  ): Promise<ChatReply> {
+  ): Promise<Reply> {
     const share = createDeadline(clock, deadline.left() / (others + 1), deadline.signal);
     try {
       const reply = await ask(candidate, request, options, { deadline: share, progress });
@@ -201,13 +196,14 @@ export function createResilient({
 
   /** Those that work come first; a model that keeps failing is left alone for a while, if there is another. */
   function order(): readonly Candidate[] {
-    const closed = candidates.filter((candidate) => breakers.get(candidate)?.allows() ?? true);
+    const closed = candidates.filter(({ standing }) => standing.breaker.allows());
     return closed.length > 0 ? closed : candidates;
   }
 
-  function tellOfQuota(candidate: Candidate, text: string, { onNotice }: ChatOptions): void {
-    if (onNotice === undefined || quotaTold.has(candidate)) return;
-    quotaTold.add(candidate);
+  /** Once, until it answers again. */
+  function tellOfQuota({ standing }: Candidate, text: string, { onNotice }: ChatOptions): void {
+    if (onNotice === undefined || standing.quotaTold) return;
+    standing.quotaTold = true;
     onNotice({ kind: "quota", text });
   }
 
@@ -217,28 +213,32 @@ export function createResilient({
     options: ChatOptions,
     deadline: Deadline,
     progress: Progress,
-  ): Promise<ChatReply> {
-    let first: ChatFailure | undefined;
+  ): Promise<Reply> {
+    let first: Failure | undefined;
     const inTurn = order();
     for (const [index, candidate] of inTurn.entries()) {
+      const { standing } = candidate;
       const reply = await askInTime(candidate, request, options, {
         deadline,
         progress,
         others: inTurn.length - 1 - index,
       });
       if (reply.ok) {
-        breakers.get(candidate)?.succeeded();
-        quotaTold.delete(candidate);
+        standing.breaker.succeeded();
+        standing.quotaTold = false;
         return { ...reply, model: labelOf(candidate) };
       }
       if (options.signal.aborted) return { ok: false, error: ABORTED, partial: "" };
-      breakers.get(candidate)?.failed(reply.error.kind);
+      if (isOfModel(reply)) standing.breaker.failed();
       const { kind, message } = reply.error;
+      const failure = isStandIn(candidate) ? namedIn(reply, labelOf(candidate)) : reply;
       // It can be helped, also when it is a stand-in that says so.
-      if (kind === "contextOverflow") return reply;
-      first ??= reply;
+      if (kind === "contextOverflow") return failure;
+      first ??= failure;
       const next = inTurn[index + 1];
-      const goesOn = fallsBack(kind, index > 0) && !deadline.signal.aborted && next !== undefined;
+      // What a stand-in finds wrong may be its own settings, and the next one has others.
+      const mayBeBetter = isOfModel(reply) || (kind === "badRequest" && isStandIn(candidate));
+      const goesOn = mayBeBetter && !deadline.signal.aborted && next !== undefined;
       if (kind === "quota" && (goesOn || progress.cut !== undefined)) {
         tellOfQuota(candidate, outOfQuota(message, goesOn ? labelOf(next) : undefined), options);
       }
@@ -259,7 +259,8 @@ export function createResilient({
         if (reply.ok) return joined(reply, progress);
         // An answer that could not be finished is better than none.
         if (progress.cut && reply.error.kind !== "aborted") return joined(progress.cut, progress);
-        return { ...reply, partial: progress.text };
+        // What single calls had used is recorded with them.
+        return { ok: false, error: reply.error, partial: progress.text };
       } finally {
         deadline.stop();
       }
@@ -267,30 +268,8 @@ export function createResilient({
   };
 }
 
-/** Settles soon after `signal` aborts, whatever the model does, and shows nothing more then. */
-async function chatUntil(
-  candidate: Candidate,
-  request: ChatRequest,
-  { signal, onDelta }: ChatOptions,
-): Promise<ChatReply> {
-  let said = "";
-  let isOver = false;
-  const listen = (delta: ChatDelta) => {
-    if (isOver || signal.aborted) return;
-    if (delta.kind === "text") said += delta.text;
-    onDelta(delta);
-  };
-  try {
-    const model = await abortable(candidate.open(), signal);
-    return await abortable(model.chat(request, { signal, onDelta: listen }), signal);
-  } catch (error) {
-    if (signal.aborted) return { ok: false, error: ABORTED, partial: said };
-    const words = error instanceof Error ? error.message : String(error);
-    const message = `${labelOf(candidate)} cannot be used: ${words}`;
-    return { ok: false, error: { kind: "badRequest", message }, partial: said };
-  } finally {
-    isOver = true;
-  }
+function namedIn(reply: Failure, model: string): Failure {
+  return { ...reply, error: { ...reply.error, model } };
 }
 
 /** Cut off by the limit of tokens in the middle of its text. Calls that were cut off are told to the model as errors. */
@@ -298,7 +277,7 @@ function isUnfinished({ cutOff, content, toolCalls }: ChatAnswer): boolean {
   return cutOff === true && toolCalls.length === 0 && content.trim() !== "";
 }
 
-export function labelOf({ provider, name }: Candidate): string {
+export function labelOf({ provider, name }: Pick<Candidate, "provider" | "name">): string {
   return `${provider}/${name}`;
 }
 

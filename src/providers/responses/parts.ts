@@ -1,30 +1,25 @@
 /** The parts of a Responses reply: text that comes in pieces or whole, tool calls, and where each belongs. */
 
 import type { ToolCall } from "../../core/model.ts";
-import { isObject } from "../../lib/is-object.ts";
-import { wellFormed } from "../../lib/text.ts";
-import type { DeltaText } from "../wire/delta-text.ts";
-import { BadReply } from "../wire/model-failure.ts";
-
-type Fields = { readonly [key: string]: unknown };
-
-const MOST_CALLS = 256;
-
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
+import { type Fields, fieldsOf, textOf } from "../wire/fields.ts";
+import { argumentsOf, type CollectedCall, finishCalls } from "../wire/reply-calls.ts";
+import { checkRoom } from "../wire/reply-failures.ts";
 
 /** Whether a reasoning item brings along what was thought, and not only its name or a summary. */
 export function carriesThought({ encrypted_content: encrypted, content }: Fields): boolean {
   return textOf(encrypted) !== "" || (Array.isArray(content) && content.length > 0);
 }
 
-/** Tells the items of one kind apart, whatever of their position and id an event gives. */
-export function createPlaces() {
+/** Tells the items of one kind apart, whatever of their position and id an event gives. `kind` is for people. */
+export function createPlaces(kind: string) {
   const known: string[] = [];
+  const isKnown = new Set<string>();
 
   function note(place: string): string {
-    if (!known.includes(place)) known.push(place);
+    if (isKnown.has(place)) return place;
+    checkRoom(known.length, kind);
+    known.push(place);
+    isKnown.add(place);
     return place;
   }
 
@@ -33,7 +28,7 @@ export function createPlaces() {
     of(event: Fields): string {
       const { output_index: index, item_id: id, item } = event;
       if (typeof index === "number") return note(`#${index}`);
-      const named = textOf(id) || (isObject(item) ? textOf(item["id"]) : "");
+      const named = textOf(id) || textOf(fieldsOf(item)["id"]);
       return note(named || (known.at(-1) ?? "first"));
     },
     /** Of the item that is number `order` of its kind. */
@@ -42,16 +37,17 @@ export function createPlaces() {
 }
 
 /** Text in named parts. What the pieces left out comes when the part is told as a whole. */
-export function createPieces(out: DeltaText) {
+export function createPieces(out: (piece: string) => void) {
   const seen = new Map<string, string>();
   let last: string | undefined;
 
   function add(part: string, group: string, piece: string): void {
     if (piece === "") return;
-    if (last !== undefined && last !== group) out.add("\n\n");
+    if (!seen.has(part)) checkRoom(seen.size, "parts of text");
+    if (last !== undefined && last !== group) out("\n\n");
     last = group;
     seen.set(part, (seen.get(part) ?? "") + piece);
-    out.add(piece);
+    out(piece);
   }
 
   return {
@@ -62,22 +58,14 @@ export function createPieces(out: DeltaText) {
       const shown = seen.get(part) ?? "";
       if (whole.startsWith(shown)) add(part, group, whole.slice(shown.length));
     },
-    end: () => out.end(),
   };
 }
 
-interface PartialCall {
-  id: string;
-  name: string;
-  arguments: string;
-}
-
-function argumentsOf(value: unknown): string {
-  return isObject(value) ? JSON.stringify(value) : textOf(value);
-}
+/** It grows with the events. */
+type PartialCall = { -readonly [Key in keyof CollectedCall]: CollectedCall[Key] };
 
 export function createCalls() {
-  const places = createPlaces();
+  const places = createPlaces("tool calls");
   const calls: PartialCall[] = [];
   const byPlace = new Map<string, PartialCall>();
 
@@ -88,9 +76,7 @@ export function createCalls() {
     if (found && !isAnother) return found;
     const known = id === "" ? undefined : calls.find((call) => call.id === id);
     if (known) return known;
-    if (calls.length >= MOST_CALLS) {
-      throw new BadReply(`asked for more than ${MOST_CALLS} tool calls at once`);
-    }
+    checkRoom(calls.length, "tool calls");
     const call = { id: "", name: "", arguments: "" };
     calls.push(call);
     byPlace.set(place, call);
@@ -114,14 +100,6 @@ export function createCalls() {
       call.name = textOf(item["name"]) || call.name;
       if (isDone) call.arguments = argumentsOf(item["arguments"]) || call.arguments;
     },
-    finish(newCallId: () => string): ToolCall[] {
-      const taken = new Set<string>();
-      const asked = calls.filter((call) => call.name !== "" || call.arguments !== "");
-      return asked.map((call) => {
-        const id = call.id === "" || taken.has(call.id) ? newCallId() : wellFormed(call.id);
-        taken.add(id);
-        return { id, name: wellFormed(call.name), arguments: wellFormed(call.arguments) || "{}" };
-      });
-    },
+    finish: (newCallId: () => string): ToolCall[] => finishCalls(calls, newCallId),
   };
 }

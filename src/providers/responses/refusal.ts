@@ -1,8 +1,8 @@
 /** Errors that a Responses server tells of inside its reply, as refusals with the status they would have had. */
 
-import { isObject } from "../../lib/is-object.ts";
-import { BadReply, Refusal } from "../wire/model-failure.ts";
-import { textOf } from "./parts.ts";
+import type { BadReply, Refusal } from "../wire/errors.ts";
+import { type Fields, fieldsOf, textOf } from "../wire/fields.ts";
+import { contentFiltered, refusalIn } from "../wire/reply-failures.ts";
 
 /** By the error's code, or its type; the first that fits. Others are taken for trouble on the server's side. */
 const STATUSES: readonly (readonly [RegExp, number])[] = [
@@ -20,29 +20,14 @@ const STATUSES: readonly (readonly [RegExp, number])[] = [
 ];
 
 export function refusalOf(error: unknown): Refusal | BadReply {
-  const fields = isObject(error) ? error : { message: error };
-  const { code, type, message } = fields;
-  if (/policy/.test(textOf(code))) {
-    return new BadReply("stopped its reply because of its content policy", { kind: "contentFilter" });
-  }
-  const number = Number(code ?? fields["status"]);
-  const isStatus = Number.isInteger(number) && number >= 400 && number <= 599;
-  const status = isStatus ? number : (statusOf(textOf(code)) ?? statusOf(textOf(type)));
-  const headers = retryHint(textOf(message));
-  return new Refusal({
-    ...(status === undefined ? {} : { status }),
-    ...(headers === undefined ? {} : { headers }),
-    body: JSON.stringify({ error: fields }),
-  });
+  if (/policy/.test(textOf(fieldsOf(error)["code"]))) return contentFiltered();
+  return refusalIn(error, statusIn);
+}
+
+function statusIn({ code, type }: Fields): number | undefined {
+  return statusOf(textOf(code)) ?? statusOf(textOf(type));
 }
 
 function statusOf(name: string): number | undefined {
   return STATUSES.find(([says]) => says.test(name))?.[1];
-}
-
-/** A stream has no headers left to say when to come again, so the sentence does. */
-function retryHint(message: string): Headers | undefined {
-  const [, amount, unit] = /try again in (\d+(?:\.\d+)?) ?(ms|s)\b/i.exec(message) ?? [];
-  if (amount === undefined) return undefined;
-  return new Headers({ "retry-after-ms": String(Number(amount) * (unit?.toLowerCase() === "s" ? 1000 : 1)) });
 }

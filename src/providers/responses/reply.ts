@@ -1,29 +1,24 @@
 /** Puts a reply together from the events of a Responses stream, or from a whole response. */
 
 import type { JsonObject } from "../../core/json.ts";
-import type { ChatDelta, Usage } from "../../core/model.ts";
+import type { Usage } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { jsonOf } from "../../lib/lenient-json.ts";
 import { wellFormed } from "../../lib/text.ts";
-import { createDeltaText } from "../wire/delta-text.ts";
-import { BadReply } from "../wire/model-failure.ts";
+import { BadReply } from "../wire/errors.ts";
+import { countOf, type Fields, fieldsOf, objectsIn, textOf } from "../wire/fields.ts";
+import { contentFiltered } from "../wire/reply-failures.ts";
+import { createSpokenText, type SpokenTextOptions } from "../wire/spoken-text.ts";
 import type { ReplyBuilder } from "../wire/wire-model.ts";
-import { carriesThought, createCalls, createPieces, createPlaces, textOf } from "./parts.ts";
+import { carriesThought, createCalls, createPieces, createPlaces } from "./parts.ts";
 import { refusalOf } from "./refusal.ts";
 
-type Fields = { readonly [key: string]: unknown };
-
-export function createResponsesReply({
-  onDelta,
-  newCallId,
-}: {
-  onDelta: (delta: ChatDelta) => void;
-  /** For calls that came without an id, or with one that is taken. */
-  newCallId: () => string;
-}): ReplyBuilder {
-  const text = createPieces(createDeltaText("text", onDelta));
-  const reasoning = createPieces(createDeltaText("reasoning", onDelta));
-  const messages = createPlaces();
-  const thoughts = createPlaces();
+export function createResponsesReply(options: SpokenTextOptions): ReplyBuilder {
+  const spoken = createSpokenText(options);
+  const text = createPieces(spoken.say);
+  const reasoning = createPieces(spoken.think);
+  const messages = createPlaces("messages");
+  const thoughts = createPlaces("thoughts");
   const calls = createCalls();
   /** Reasoning items to be given back, by their place. */
   const kept = new Map<string, JsonObject>();
@@ -36,15 +31,15 @@ export function createResponsesReply({
 
   function addMessage(place: string, item: Fields): void {
     phase = textOf(item["phase"]) || phase;
-    for (const [index, part] of listOf(item["content"]).entries()) {
+    for (const [index, part] of objectsIn(item["content"]).entries()) {
       text.settle(`${place}/${index}`, place, textOf(part["text"]) || textOf(part["refusal"]));
     }
   }
 
   function addThought(place: string, item: Fields): void {
     for (const [kind, list] of [
-      ["s", listOf(item["summary"])],
-      ["c", listOf(item["content"])],
+      ["s", objectsIn(item["summary"])],
+      ["c", objectsIn(item["content"])],
     ] as const) {
       for (const [index, part] of list.entries()) {
         const name = `${place}/${kind}${index}`;
@@ -53,7 +48,8 @@ export function createResponsesReply({
     }
     // One that was cut off cannot be read by anybody, and the first to be whole is the one to give back.
     const isWhole = item["status"] !== "incomplete" && carriesThought(item);
-    if (isWhole && !kept.has(place)) kept.set(place, opaque(item));
+    const block = isWhole && !kept.has(place) ? opaque(item) : undefined;
+    if (block !== undefined) kept.set(place, block);
   }
 
   function addItem(event: Fields, isDone: boolean): void {
@@ -81,7 +77,7 @@ export function createResponsesReply({
     if (status === "failed" || isObject(error)) throw refusalOf(error);
     if (status === "cancelled") throw new BadReply("cancelled its reply");
     started = true;
-    addOutput(listOf(response["output"]));
+    addOutput(objectsIn(response["output"]));
     const details = response["incomplete_details"];
     const reason = isObject(details) ? textOf(details["reason"]) : "";
     cutOff = status === "incomplete";
@@ -126,9 +122,9 @@ export function createResponsesReply({
     ["response.reasoning_text.done", (event) => addReasoning(event, true)],
     ["response.function_call_arguments.delta", (event) => addArguments(event, false)],
     ["response.function_call_arguments.done", (event) => addArguments(event, true)],
-    ["response.completed", ({ response }) => addResponse({ status: "completed", ...objectOf(response) })],
-    ["response.incomplete", ({ response }) => addResponse({ ...objectOf(response), status: "incomplete" })],
-    ["response.failed", ({ response }) => addResponse({ ...objectOf(response), status: "failed" })],
+    ["response.completed", ({ response }) => addResponse({ status: "completed", ...fieldsOf(response) })],
+    ["response.incomplete", ({ response }) => addResponse({ ...fieldsOf(response), status: "incomplete" })],
+    ["response.failed", ({ response }) => addResponse({ ...fieldsOf(response), status: "failed" })],
     ["response.cancelled", () => addResponse({ status: "cancelled" })],
     ["error", fail],
   ]);
@@ -155,17 +151,18 @@ export function createResponsesReply({
     get started() {
       return started;
     },
-    partial: () => text.end(),
+    get usage() {
+      return usage;
+    },
+    partial: spoken.partial,
     finish() {
-      if (finishReason === "content_filter") {
-        throw new BadReply("stopped its reply because of its content filter", { kind: "contentFilter" });
-      }
-      reasoning.end();
+      if (finishReason === "content_filter") throw contentFiltered();
+      const { content, toolCalls } = spoken.finish(calls.finish(options.newCallId));
       const blocks = thinkingBlocks();
       return {
         ok: true,
-        content: text.end(),
-        toolCalls: calls.finish(newCallId),
+        content,
+        toolCalls,
         finishReason,
         ...(cutOff ? { cutOff } : {}),
         ...(usage ? { usage } : {}),
@@ -180,33 +177,26 @@ function fail(event: Fields): never {
   throw refusalOf(event["error"] ?? event);
 }
 
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? (value as unknown[]).filter(isObject) : [];
-}
-
-function objectOf(value: unknown): Fields {
-  return isObject(value) ? value : {};
-}
-
-/** As it came, for its maker alone. Its text is stored with the session, so it must be well-formed. */
-function opaque(item: Fields): JsonObject {
-  return JSON.parse(JSON.stringify(item), (_key, value: unknown) =>
+/**
+ * As it came, for its maker alone. Its text is stored with the session, so it must be well-formed; what is
+ * nested too deeply to be stored is left out.
+ */
+function opaque(item: Fields): JsonObject | undefined {
+  const json = jsonOf(item);
+  if (json === undefined) return undefined;
+  return JSON.parse(json, (_key, value: unknown) =>
     typeof value === "string" ? wellFormed(value) : value,
   ) as JsonObject;
 }
 
-function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : 0;
-}
-
 function usageOf(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
-  const { cost } = usage;
+  const cost = countOf(usage["cost"]);
   return {
-    input: count(usage["input_tokens"]),
-    output: count(usage["output_tokens"]),
-    cached: count(objectOf(usage["input_tokens_details"])["cached_tokens"]),
-    reasoning: count(objectOf(usage["output_tokens_details"])["reasoning_tokens"]),
-    ...(typeof cost === "number" ? { cost: count(cost) } : {}),
+    input: countOf(usage["input_tokens"]) ?? 0,
+    output: countOf(usage["output_tokens"]) ?? 0,
+    cached: countOf(fieldsOf(usage["input_tokens_details"])["cached_tokens"]) ?? 0,
+    reasoning: countOf(fieldsOf(usage["output_tokens_details"])["reasoning_tokens"]) ?? 0,
+    ...(cost === undefined ? {} : { cost }),
   };
 }

@@ -7,17 +7,21 @@ import type {
   AssistantMessage,
   ChatMessage,
   ChatRequest,
+  SystemMessage,
   ToolDefinition,
   UserMessage,
 } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
+import type { ExtraBody } from "../wire/extra-body.ts";
+import { memoized } from "../wire/memo.ts";
 import { REASONING_MODEL } from "../wire/reasoning-model.ts";
-import { effortFor, type ResponsesQuirks } from "./quirks.ts";
+import { effortFor } from "./effort.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
 
 export interface ResponsesEncoding {
   readonly quirks: ResponsesQuirks;
   /** Put over the request's own keys, but for the conversation. */
-  readonly extraBody: Readonly<Record<string, unknown>>;
+  readonly extraBody: ExtraBody;
   /** Whether the opaque parts of this message are for the model that is asked. */
   readonly givesBack: (message: AssistantMessage) => boolean;
 }
@@ -33,34 +37,35 @@ export function encodeResponsesRequest(
   request: ChatRequest,
   { quirks, extraBody, givesBack }: ResponsesEncoding,
 ): Uint8Array<ArrayBuffer> {
-  const { input: _, ...head } = { ...toHead(request, quirks), ...extraBody };
-  const parts: Uint8Array[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"input":[`)];
+  const { messages, tools } = request;
+  const { model, ...others } = { ...optionsOf(request, quirks), ...extraBody };
+  const parts: Uint8Array[] = [Buffer.from(`{"model":${JSON.stringify(model)}`)];
+  pushInstructions(parts, messages);
+  if (tools.length > 0) parts.push(toolsPart(tools));
+  parts.push(Buffer.from(`,${JSON.stringify(others).slice(1, -1)},"input":[`));
   let isFirst = true;
-  for (const message of request.messages) {
-    const items = encodeItems(message, formFor(message, quirks, givesBack));
+  for (const message of messages) {
+    const items = encoded[formFor(message, quirks, givesBack)](message);
     if (items.length === 0) continue;
-    if (!isFirst) parts.push(COMMA);
-    parts.push(items);
+    parts.push(isFirst ? items.subarray(COMMA.length) : items);
     isFirst = false;
   }
-  parts.push(Buffer.from("]}"));
+  parts.push(CLOSE);
   return Buffer.concat(parts);
 }
 
-const COMMA = Buffer.from(",");
+const COMMA = ",";
+const CLOSE = Buffer.from("]}");
 
-function toHead(request: ChatRequest, quirks: ResponsesQuirks): JsonObject {
-  const { model, messages, tools, toolChoice, maxTokens, temperature } = request;
-  const instructions = messages.flatMap((message) => (message.role === "system" ? [message.content] : []));
+/** Everything but the conversation and the tools. */
+function optionsOf(request: ChatRequest, quirks: ResponsesQuirks): JsonObject {
+  const { model, tools, toolChoice, maxTokens, temperature } = request;
   const effort = effortFor(request, quirks);
   // Not every reasoning model bears a name that shows it, as deployments on Azure do not.
   const reasons = REASONING_MODEL.test(model) || effort !== undefined;
   return {
     model,
-    ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }),
-    ...(tools.length === 0
-      ? {}
-      : { tools: tools.map(toTool), tool_choice: toChoice(toolChoice, quirks.noForcedTool) }),
+    ...(tools.length === 0 ? {} : { tool_choice: toChoice(toolChoice, quirks.noForcedTool) }),
     ...(quirks.noLimit ? {} : { max_output_tokens: Math.max(LEAST_TOKENS, maxTokens) }),
     ...(temperature === undefined || reasons || quirks.noTemperature ? {} : { temperature }),
     ...(effort === undefined ? {} : { reasoning: toReasoning(effort, quirks.noSummary) }),
@@ -70,6 +75,31 @@ function toHead(request: ChatRequest, quirks: ResponsesQuirks): JsonObject {
     stream: true,
   };
 }
+
+/** The messages of the system, as one text. */
+function pushInstructions(parts: Uint8Array[], messages: readonly ChatMessage[]): void {
+  let isFirst = true;
+  for (const message of messages) {
+    if (message.role !== "system") continue;
+    parts.push(isFirst ? INSTRUCTIONS_OPEN : PARAGRAPH, instructionBytes(message));
+    isFirst = false;
+  }
+  if (!isFirst) parts.push(QUOTE);
+}
+
+const INSTRUCTIONS_OPEN = Buffer.from(',"instructions":"');
+const PARAGRAPH = Buffer.from("\\n\\n");
+const QUOTE = Buffer.from('"');
+
+/** Without the quotes around them. */
+const instructionBytes = memoized(({ content }: SystemMessage) =>
+  Buffer.from(JSON.stringify(content).slice(1, -1)),
+);
+
+/** Tools are the same list in every request. */
+const toolsPart = memoized((tools: readonly ToolDefinition[]) =>
+  Buffer.from(`,"tools":${JSON.stringify(tools.map(toTool))}`),
+);
 
 function toTool({ name, description, parameters }: ToolDefinition): JsonObject {
   // Strict schemas must name every property as required, which ours do not.
@@ -88,11 +118,17 @@ function toReasoning(effort: string, noSummary: boolean): JsonObject {
 /** How a message goes over the wire: without what is opaque in it, with it, or with it but for its ids. */
 type Form = "plain" | "opaque" | "opaqueWithoutIds";
 
-const encoded: Record<Form, WeakMap<ChatMessage, Uint8Array>> = {
-  plain: new WeakMap(),
-  opaque: new WeakMap(),
-  opaqueWithoutIds: new WeakMap(),
+/** Of a message, its items, each with a comma before it; nothing where it says nothing. */
+const encoded: Readonly<Record<Form, (message: ChatMessage) => Uint8Array>> = {
+  plain: memoized((message) => itemBytes(message, "plain")),
+  opaque: memoized((message) => itemBytes(message, "opaque")),
+  opaqueWithoutIds: memoized((message) => itemBytes(message, "opaqueWithoutIds")),
 };
+
+function itemBytes(message: ChatMessage, form: Form): Uint8Array {
+  const items = toItems(message, form).map((item) => COMMA + JSON.stringify(item));
+  return Buffer.from(items.join(""));
+}
 
 function formFor(
   message: ChatMessage,
@@ -101,15 +137,6 @@ function formFor(
 ): Form {
   if (message.role !== "assistant" || !message.thinkingBlocks?.length || !givesBack(message)) return "plain";
   return quirks.noReasoningIds ? "opaqueWithoutIds" : "opaque";
-}
-
-/** The items joined by commas; nothing for a message that says nothing. */
-function encodeItems(message: ChatMessage, form: Form): Uint8Array {
-  const known = encoded[form].get(message);
-  if (known !== undefined) return known;
-  const bytes = Buffer.from(JSON.stringify(toItems(message, form)).slice(1, -1));
-  encoded[form].set(message, bytes);
-  return bytes;
 }
 
 function toItems(message: ChatMessage, form: Form): JsonObject[] {

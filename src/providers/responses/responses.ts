@@ -1,106 +1,74 @@
 /** OpenAI's Responses protocol over the openai package; a server that does not speak it is asked by chat completions. */
 
-import type { AssistantMessage, ChatRequest, Model } from "../../core/model.ts";
+import type { ChatRequest, Model } from "../../core/model.ts";
 import { lazy } from "../../lib/lazy.ts";
+import { createRecent } from "../../lib/recent.ts";
 import type { EndpointOptions } from "../wire/endpoint.ts";
-import type { Refusal } from "../wire/model-failure.ts";
+import { createEndpointModel } from "../wire/endpoint-model.ts";
+import { withoutConversation } from "../wire/extra-body.ts";
+import { createLearner } from "../wire/learner.ts";
 import { openaiTarget } from "../wire/openai-target.ts";
-import { createTransport } from "../wire/transport.ts";
-import { createWireModel } from "../wire/wire-model.ts";
-import {
-  learnFromRefusal,
-  noResponsesQuirks,
-  type ResponsesQuirks,
-  refusesReasoning,
-  speaksNoResponses,
-} from "./quirks.ts";
+import { createReplayedThoughts } from "../wire/replayed-thoughts.ts";
+import { speaksNoResponses } from "./other-protocol.ts";
+import { quirkLessons, refusesThoughts } from "./quirk-lessons.ts";
+import { noResponsesQuirks, type ResponsesQuirks } from "./quirks.ts";
 import { createResponsesReply } from "./reply.ts";
 import { encodeResponsesRequest } from "./request.ts";
 
-/** Thrown through the model, whose answer it would be a failure of, to where the other protocol is known. */
-class OtherProtocol extends Error {
-  override readonly name = "OtherProtocol";
-}
+/** Models that something is remembered about. */
+const MOST_MODELS = 100;
 
 export function createResponses(options: EndpointOptions): Model {
-  const model = createResponsesOnly(options);
+  /** Requests that were refused because nobody there speaks this protocol. */
+  const misdirected = new WeakSet<ChatRequest>();
+  const model = createResponsesOnly(options, (request) => misdirected.add(request));
   const twin = lazy(async () =>
     (await import("../chat-completions/chat-completions.ts")).createChatCompletions(options),
   );
-  /** Models that answered by chat completions after their server had refused this protocol. */
-  const chatOnly = new Set<string>();
+  const models = createRecent<{ isChatOnly: boolean }>({ most: MOST_MODELS });
 
   return {
     provider: options.provider,
     async chat(request, chatOptions) {
-      if (chatOnly.has(request.model)) return (await twin()).chat(request, chatOptions);
-      try {
-        return await model.chat(request, chatOptions);
-      } catch (error) {
-        if (!(error instanceof OtherProtocol)) throw error;
-      }
-      const reply = await (await twin()).chat(request, chatOptions);
+      const known = models.of(request.model, () => ({ isChatOnly: false }));
+      if (known.isChatOnly) return (await twin()).chat(request, chatOptions);
+      misdirected.delete(request);
+      const reply = await model.chat(request, chatOptions);
+      if (reply.ok || !misdirected.has(request)) return reply;
+      const other = await (await twin()).chat(request, chatOptions);
       // Where both fail the address is wrong, or the server is in trouble, and the next call may find it well.
-      if (reply.ok) chatOnly.add(request.model);
-      return reply;
+      known.isChatOnly = other.ok;
+      return other;
     },
   };
 }
 
-/** Its `chat` throws `OtherProtocol`, and nothing else. */
-function createResponsesOnly(options: EndpointOptions): Model {
-  const { provider, baseUrl, apiKey = "", headers = {}, extraBody = {}, extraQuery = {}, clock } = options;
+function createResponsesOnly(options: EndpointOptions, onMisdirected: (request: ChatRequest) => void): Model {
   const { noTemperature = false, noForcedTool = false } = options.quirks ?? {};
-  let quirks: ResponsesQuirks = { ...noResponsesQuirks, noTemperature, noForcedTool };
-  /** Whose opaque parts were refused: made with another key, say. */
-  const unreadable = new WeakSet<AssistantMessage>();
-  let callsWithoutId = 0;
-  const newCallId = () => `call_${clock.now().toString(36)}_${++callsWithoutId}`;
-
-  function givesBack(message: AssistantMessage, { model }: ChatRequest): boolean {
-    return (
-      (message.model === undefined || message.model === `${provider}/${model}`) && !unreadable.has(message)
-    );
-  }
-
-  function learnUnreadable(request: ChatRequest): boolean {
-    let isNew = false;
-    for (const message of request.messages) {
-      if (message.role !== "assistant" || !message.thinkingBlocks?.length) continue;
-      if (!givesBack(message, request)) continue;
-      unreadable.add(message);
-      isNew = true;
-    }
-    return isNew;
-  }
-
-  function learn(refusal: Refusal, request: ChatRequest): boolean {
-    const { status, body } = refusal;
-    if (status === 400 || status === 404 || status === 422) {
-      const learnt = learnFromRefusal(body, quirks, request);
-      quirks = learnt ?? quirks;
-      if (learnt !== undefined || (refusesReasoning(body) && learnUnreadable(request))) return true;
-    }
-    if (speaksNoResponses(refusal)) throw new OtherProtocol("the server does not speak this protocol");
-    return false;
-  }
-
-  return createWireModel({
-    provider,
-    baseUrl,
-    secrets: [apiKey, ...Object.values(headers), ...Object.values(extraQuery)],
-    clock,
-    transport: createTransport(options),
-    protocol: {
-      target: openaiTarget("/responses", options),
-      encode: (request) =>
-        encodeResponsesRequest(request, {
-          quirks,
-          extraBody,
-          givesBack: (message) => givesBack(message, request),
-        }),
-      builder: (_request, onDelta) => createResponsesReply({ onDelta, newCallId }),
-      learn,
+  const first: ResponsesQuirks = { ...noResponsesQuirks, noTemperature, noForcedTool };
+  const extraBody = withoutConversation(options.extraBody);
+  const thoughts = createReplayedThoughts(options.provider);
+  const { encode, learn } = createLearner<ResponsesQuirks>({
+    first: () => first,
+    encode(request, quirks) {
+      const givesBack = thoughts.allowedTo(request.model);
+      return { body: encodeResponsesRequest(request, { quirks, extraBody, givesBack }) };
     },
+    lessons: ({ text, request, quirks }) => quirkLessons(text, request, quirks),
+    withhold({ text, request: { model, messages } }) {
+      if (!refusesThoughts(text)) return;
+      const replies = messages.filter((message) => message.role === "assistant");
+      thoughts.refuse(replies.filter(thoughts.allowedTo(model)));
+    },
+  });
+  return createEndpointModel(options, {
+    target: openaiTarget("/responses", options),
+    encode,
+    learn(refusal, request) {
+      if (learn(refusal, request)) return true;
+      if (speaksNoResponses(refusal)) onMisdirected(request);
+      return false;
+    },
+    reply: createResponsesReply,
   });
 }

@@ -1,6 +1,7 @@
 /** Every provider a model could be asked of, with what the configuration and the environment say of it. */
 
 import { isSameName } from "../../lib/same-name.ts";
+import { oneLine } from "../../lib/text.ts";
 import type { Vendor } from "./vendor.ts";
 import { vendors } from "./vendors.ts";
 
@@ -63,7 +64,7 @@ function candidate(
     name,
     vendor,
     settings,
-    displayName: filled(settings.displayName),
+    displayName: filled(oneLine(settings.displayName ?? "", 60)),
     apiBase: filled(settings.apiBase),
     apiKey,
     plainKey: configured === undefined ? fromEnv : withVariables(configured, env),

@@ -2,8 +2,9 @@
 
 import type { LocalServer } from "../../core/app.ts";
 import type { Clock } from "../../core/platform.ts";
-import { abortable } from "../../lib/abort.ts";
+import { abortable, limitSignal } from "../../lib/abort.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { readBounded } from "../wire/body.ts";
 import type { Vendor } from "./vendor.ts";
 import { vendors } from "./vendors.ts";
 
@@ -33,20 +34,18 @@ export async function discoverLocalServers({
   ports = {},
 }: DiscoverOptions): Promise<readonly LocalServer[]> {
   signal.throwIfAborted();
-  const timeout = new AbortController();
-  const cancel = clock.after(timeoutMs, () => timeout.abort());
-  const either = AbortSignal.any([signal, timeout.signal]);
+  const limited = limitSignal(signal, { clock, ms: timeoutMs });
   try {
     const rows = vendors.filter(({ lookedFor }) => lookedFor);
     const found = await Promise.all(
-      rows.map((row) => ask(row, ports[row.name] ?? usualPort(row), fetch, either)),
+      rows.map((row) => ask(row, ports[row.name] ?? usualPort(row), fetch, limited.signal)),
     );
     signal.throwIfAborted();
     return found.filter((server) => server !== undefined);
   } finally {
-    cancel();
+    limited.release();
     // Bodies that nobody reads any more.
-    timeout.abort();
+    limited.abort();
   }
 }
 
@@ -74,42 +73,22 @@ async function ask(
 
 /** `undefined` for everything that is no model server: nobody there, a refusal, a web page, a flood, silence. */
 async function readJson(url: string, fetch: DiscoverOptions["fetch"], signal: AbortSignal): Promise<unknown> {
-  try {
-    const response = await abortable(
-      fetch(url, {
-        redirect: "manual",
-        credentials: "omit",
-        headers: { Accept: "application/json" },
-        signal,
-      }),
+  const get = async () => {
+    const response = await fetch(url, {
+      redirect: "manual",
+      credentials: "omit",
+      headers: { Accept: "application/json" },
       signal,
-    );
+    });
     if (response.status !== 200) return undefined;
-    const text = await readBounded(response, signal);
-    return text === undefined ? undefined : JSON.parse(text);
+    const { text, isWhole } = await readBounded(response, MOST_BYTES);
+    return isWhole ? JSON.parse(text) : undefined;
+  };
+  try {
+    return await abortable<unknown>(get(), signal);
   } catch {
     // Whatever went wrong, it is not a server to propose. The caller looks at the signal.
     return undefined;
-  }
-}
-
-async function readBounded(response: Response, signal: AbortSignal): Promise<string | undefined> {
-  const reader = response.body?.getReader();
-  if (!reader) return undefined;
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  try {
-    for (;;) {
-      const { done, value } = await abortable(reader.read(), signal);
-      if (done) return text + decoder.decode();
-      bytes += value.length;
-      if (bytes > MOST_BYTES) return undefined;
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    // Nothing more is wanted, and a broken connection has nothing to give back.
-    reader.cancel().catch(() => {});
   }
 }
 

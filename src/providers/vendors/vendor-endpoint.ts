@@ -1,7 +1,7 @@
 /** What a protocol needs to reach a provider, from its row and its settings. */
 
 import type { ProtocolName } from "../../core/app.ts";
-import type { Quirks, ThinkingStyle } from "../chat-completions/quirks.ts";
+import type { ServerQuirks, ThinkingStyle } from "../wire/server-quirks.ts";
 import type { Candidate, ProviderSettings } from "./candidates.ts";
 import type { Vendor } from "./vendor.ts";
 
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly extraBody: Readonly<Record<string, unknown>>;
   readonly extraQuery: Readonly<Record<string, string>>;
-  readonly quirks: Partial<Quirks>;
+  readonly quirks: Partial<ServerQuirks>;
 }
 
 /** `vendor` may be another than the candidate's own, when the key turned out to be that one's. */
@@ -26,19 +26,31 @@ export function endpointOf(
   baseUrl: string,
 ): Endpoint {
   const { extraHeaders, extraBody, extraQuery } = settings;
+  const { base, query } = takeApart(baseUrl);
   return {
     provider: vendor?.name ?? name,
     protocol: protocolOf(vendor, settings, apiBase),
     azure: vendor?.azure === true,
-    baseUrl,
+    baseUrl: base,
     apiKey,
     headers: extraHeaders ?? {},
     extraBody: extraBody ?? {},
-    extraQuery: Object.fromEntries(
-      Object.entries(extraQuery ?? {}).map(([key, value]) => [key, String(value)]),
-    ),
+    extraQuery: {
+      ...query,
+      ...Object.fromEntries(Object.entries(extraQuery ?? {}).map(([key, value]) => [key, String(value)])),
+    },
     quirks: { ...vendor?.quirks, ...thinkingOf(settings) },
   };
+}
+
+/**
+ * People paste the whole address of a call: the protocol adds its own path, and what stands behind the
+ * question mark goes along with each request. Variables that are not filled in yet stay as they are.
+ */
+function takeApart(address: string): { base: string; query: Readonly<Record<string, string>> } {
+  const [rest = "", search = ""] = (address.split("#")[0] ?? "").split("?");
+  const base = rest.replace(/\/+$/, "").replace(/\/(chat\/completions|responses|messages)$/, "");
+  return { base, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
 export function protocolOf(
@@ -46,12 +58,14 @@ export function protocolOf(
   { apiType }: ProviderSettings,
   apiBase: string | undefined,
 ): ProtocolName {
-  if (vendor?.protocol === "anthropic") return "anthropic";
+  const usual = vendor?.protocol ?? "chatCompletions";
+  // Only OpenAI's two can stand for each other.
+  if (usual !== "chatCompletions" && usual !== "responses") return usual;
   if (apiType === "responses") return "responses";
   if (apiType === "chat_completions") return "chatCompletions";
   // A proxy in front of OpenAI speaks chat completions, and perhaps nothing else.
   const isProxied = vendor?.baseUrl !== undefined && apiBase !== undefined && !isAt(apiBase, vendor.baseUrl);
-  return isProxied ? "chatCompletions" : (vendor?.protocol ?? "chatCompletions");
+  return isProxied ? "chatCompletions" : usual;
 }
 
 function isAt(address: string, usual: string): boolean {
@@ -64,6 +78,6 @@ const thinkingStyles: Readonly<Record<NonNullable<ProviderSettings["thinkingStyl
   reasoning_split: "split",
 };
 
-function thinkingOf({ thinkingStyle }: ProviderSettings): Partial<Quirks> {
+function thinkingOf({ thinkingStyle }: ProviderSettings): Partial<ServerQuirks> {
   return thinkingStyle === undefined ? {} : { thinking: thinkingStyles[thinkingStyle] };
 }

@@ -1,7 +1,7 @@
 /** What is known of a vendor before anybody configured it. */
 
 import type { ProtocolName } from "../../core/app.ts";
-import type { Quirks } from "../chat-completions/quirks.ts";
+import type { ServerQuirks } from "../wire/server-quirks.ts";
 
 export interface Vendor {
   readonly name: string;
@@ -45,5 +45,5 @@ export interface Vendor {
   readonly stripsPrefix?: boolean;
   /** Speaks OpenAI's protocols at addresses and with headers of its own. */
   readonly azure?: boolean;
-  readonly quirks?: Partial<Quirks>;
+  readonly quirks?: Partial<ServerQuirks>;
 }

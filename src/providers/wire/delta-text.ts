@@ -4,9 +4,11 @@ import type { ChatDelta } from "../../core/model.ts";
 import { wellFormed } from "../../lib/text.ts";
 
 export interface DeltaText {
+  /** All that was passed on. */
+  readonly text: string;
   add(piece: string): void;
-  /** Passes on what was held back, and answers all the text that was passed on. */
-  end(): string;
+  /** Passes on what was held back, because nothing comes behind it any more. */
+  flush(): void;
 }
 
 function endsInHighSurrogate(text: string): boolean {
@@ -23,6 +25,9 @@ export function createDeltaText(kind: ChatDelta["kind"], onDelta: (delta: ChatDe
     onDelta({ kind, text });
   }
   return {
+    get text() {
+      return whole;
+    },
     add(piece) {
       if (piece === "") return;
       const text = held + piece;
@@ -30,10 +35,9 @@ export function createDeltaText(kind: ChatDelta["kind"], onDelta: (delta: ChatDe
       const ready = held === "" ? text : text.slice(0, -1);
       if (ready !== "") emit(wellFormed(ready));
     },
-    end() {
+    flush() {
       if (held !== "") emit(wellFormed(held));
       held = "";
-      return whole;
     },
   };
 }

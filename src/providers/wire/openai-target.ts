@@ -2,13 +2,14 @@
 
 import type { ChatRequest } from "../../core/model.ts";
 import { lazy } from "../../lib/lazy.ts";
+import { createRecent, promiseOf } from "../../lib/recent.ts";
 import type { EndpointOptions } from "./endpoint.ts";
 import { wantedHeaders } from "./target-headers.ts";
 import type { Target } from "./transport.ts";
 
 type Options = Pick<EndpointOptions, "baseUrl" | "apiKey" | "headers" | "extraQuery" | "azure">;
 
-/** The stable version of Azure's API that has tools, streams and usage. `extraQuery` may name another. */
+/** The last of Azure's dated versions: only its previews have responses. `extraQuery` may name another. */
 const AZURE_API_VERSION = "2025-04-01-preview";
 
 /** Targets kept at once: Azure's addresses hold the model's name. */
@@ -20,18 +21,13 @@ const MOST_TARGETS = 64;
  */
 export function openaiTarget(path: string, options: Options): (request: ChatRequest) => Promise<Target> {
   const client = lazy(() => createClient(path, options));
-  const known = new Map<string, Target>();
+  const targets = createRecent<Promise<Target>>({ most: MOST_TARGETS });
 
-  return async ({ model }) => {
-    const name = options.azure ? model : "";
-    const found = known.get(name);
-    if (found !== undefined) return found;
-    const { req, url } = await (await client()).buildRequest({ method: "post", path, body: { model } });
-    const target = { url, init: { method: "POST", headers: wantedHeaders(req.headers, headersOf(options)) } };
-    if (known.size >= MOST_TARGETS) known.clear();
-    known.set(name, target);
-    return target;
-  };
+  return ({ model }) =>
+    promiseOf(targets, options.azure ? model : "", async () => {
+      const { req, url } = await (await client()).buildRequest({ method: "post", path, body: { model } });
+      return { url, init: { method: "POST", headers: wantedHeaders(req.headers, headersOf(options)) } };
+    });
 }
 
 /** Beside those that the package sends by itself. What it would take from elsewhere is set here too. */

@@ -2,7 +2,8 @@
 
 import type { Clock } from "../../core/platform.ts";
 import { abortable } from "../../lib/abort.ts";
-import { BadReply, Refusal, Unreachable } from "./model-failure.ts";
+import { type Chunks, chunksOf, readBounded } from "./body.ts";
+import { BadReply, BrokenOff, Expired, MOST_REFUSAL, Refusal, Unreachable } from "./errors.ts";
 import { createSseParser } from "./sse.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
@@ -40,11 +41,12 @@ export interface Transport {
   send(target: Target, body: Uint8Array<ArrayBuffer>, sink: Sink, signal: AbortSignal): Promise<void>;
 }
 
-/** A reply is text for one person and arguments of a few calls: nothing sensible comes near these. */
+/** A reply is text for one person and arguments of a few calls: nothing sensible comes near this. */
 const MOST_REPLY_BYTES = 32 * 1024 * 1024;
-const MOST_REFUSAL_BYTES = 64 * 1024;
-/** How long the end of a body may come after the end of the reply. */
+/** How long what is of use may come behind the end of a reply, and the end of its body behind that. */
 const LINGER_MS = 500;
+/** How long the body of a refusal may take: some servers say what is wrong and never close. */
+const REFUSAL_MS = 2_000;
 
 export function createTransport({
   fetch,
@@ -62,18 +64,26 @@ export function createTransport({
         idleMs: streamIdleMs,
         totalMs: callTimeoutMs,
       });
+      const post = async () => {
+        const response = await fetchOrRefuse(fetch, clock, url, { ...init, body, signal: watchdog.signal });
+        await readReply(response, clock, sink, watchdog);
+      };
       try {
-        const sent = fetchOrRefuse(fetch, clock, url, { ...init, body, signal: watchdog.signal });
-        await readReply(await abortable(sent, watchdog.signal), clock, sink, watchdog);
+        watchdog.signal.throwIfAborted();
+        await abortable(post(), watchdog.signal);
       } catch (error) {
+        if (!watchdog.signal.aborted) throw error;
         // An abort's own reason tells more than what the transport made of it.
-        throw watchdog.signal.aborted ? watchdog.signal.reason : error;
+        const { reason } = watchdog.signal;
+        // Nobody waits longer for what may come behind a reply, and nobody misses it.
+        if (!(reason instanceof Expired && sink.complete)) throw reason;
       } finally {
         watchdog.stop();
       }
     },
   };
 }
+
 /** Refusals are read here, up to a bound: what they say decides what is done about them. */
 async function fetchOrRefuse(
   fetch: TransportOptions["fetch"],
@@ -86,9 +96,9 @@ async function fetchOrRefuse(
     throw new Unreachable("the server could not be reached", { cause });
   });
   if (response.ok) return response;
-  const body = await readText(response, clock, MOST_REFUSAL_BYTES);
+  const { text } = await readBounded(response, MOST_REFUSAL, { clock, withinMs: REFUSAL_MS });
   if (response.status >= 300 && response.status < 400) throw redirected(response.headers, url);
-  throw new Refusal({ status: response.status, headers: response.headers, body });
+  throw new Refusal({ status: response.status, headers: response.headers, body: text });
 }
 
 /** Names no more of the new address than its origin: the rest could hold a secret. */
@@ -101,103 +111,126 @@ function redirected(headers: Headers, from: string): BadReply {
   });
 }
 
-/** The beginning of a body, at most `limit` bytes of it. */
-async function readText(response: Response, clock: Clock, limit: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  await readChunks(response, clock, (chunk) => {
-    text += decoder.decode(chunk.subarray(0, limit - bytes), { stream: true });
-    bytes += chunk.length;
-    return bytes < limit;
-  });
-  return text;
+/** Takes the bytes of a reply in one of the forms it can have. */
+interface Reader {
+  /** Whether more is wanted. */
+  push(bytes: Uint8Array): boolean;
+  /** The body is over. */
+  end(): void;
 }
 
-/** Hands on the body's chunks until `take` says that it has enough. */
-async function readChunks(
-  response: Response,
-  clock: Clock,
-  take: (chunk: Uint8Array) => boolean,
-): Promise<void> {
-  const reader = response.body?.getReader();
-  if (!reader) return;
-  // On a broken connection there is nothing to give back, and that is no news.
-  const cutOff = () => void reader.cancel().catch(() => {});
+async function readReply(response: Response, clock: Clock, sink: Sink, watchdog: Watchdog): Promise<void> {
+  watchdog.touch();
+  const chunks = chunksOf(response);
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (!take(next.value)) return readRest(reader, clock, cutOff);
-    }
+    if (await readChunks(chunks, createReader(response, sink, watchdog), watchdog)) return;
+    readRest(chunks, clock);
   } catch (error) {
-    cutOff();
-    throw error;
+    chunks.cutOff();
+    // What happens to a connection behind the end of a reply does not make it worse.
+    if (!(error instanceof BrokenOff && sink.complete)) throw error;
   }
+}
+
+/** Whether all of them were read. */
+async function readChunks(chunks: Chunks, reader: Reader, { signal, touch }: Watchdog): Promise<boolean> {
+  let bytes = 0;
+  for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next()) {
+    signal.throwIfAborted();
+    touch();
+    bytes += chunk.length;
+    if (bytes > MOST_REPLY_BYTES) throw new BadReply("sent more than 32 MiB");
+    if (!reader.push(chunk)) return false;
+  }
+  // An abort in the middle of a stream can look like its end.
+  signal.throwIfAborted();
+  reader.end();
+  return true;
 }
 
 /**
  * A server that is through ends the body at once, and a connection whose body was read to its end serves
  * the next call without a new handshake. Nobody waits for it; one that goes on is cut off.
  */
-function readRest(reader: { read(): Promise<{ done: boolean }> }, clock: Clock, cutOff: () => void): void {
+function readRest({ next, cutOff }: Chunks, clock: Clock): void {
   const cancel = clock.after(LINGER_MS, cutOff);
   const read = async () => {
-    while (!(await reader.read()).done);
+    while ((await next()) !== undefined);
   };
   read().catch(cutOff).finally(cancel);
 }
 
-async function readReply(response: Response, clock: Clock, sink: Sink, watchdog: Watchdog): Promise<void> {
-  watchdog.touch();
-  const type = response.headers.get("content-type") ?? "";
+/** Some servers do not stream although they were asked to, and some of those do not say so. */
+function createReader({ headers }: Response, sink: Sink, watchdog: Watchdog): Reader {
+  const type = headers.get("content-type") ?? "";
   if (type.includes("text/html")) {
     throw new BadReply("answered with a web page, so its address is probably wrong", { kind: "badRequest" });
   }
-  // Some servers do not stream although they were asked to.
-  if (type.includes("json") && !type.includes("event-stream"))
-    return readJson(response, clock, sink, watchdog);
-  return abortable(readStream(response, clock, sink, watchdog), watchdog.signal);
+  const isFramed = headers.has("content-length") || headers.get("transfer-encoding") === "chunked";
+  const createStream = () => createStreamReader(sink, watchdog, { isFramed });
+  if (type.includes("event-stream")) return createStream();
+  if (type.includes("json")) return createJsonReader(sink);
+  let reader: Reader | undefined;
+  return {
+    push(bytes) {
+      const first = bytes.find((byte) => !BLANK.has(byte));
+      if (first === undefined) return true;
+      reader ??= first === OPENING_BRACE ? createJsonReader(sink) : createStream();
+      return reader.push(bytes);
+    },
+    end: () => (reader ?? createStream()).end(),
+  };
 }
 
-async function readJson(response: Response, clock: Clock, sink: Sink, watchdog: Watchdog): Promise<void> {
-  const text = await abortable(readText(response, clock, MOST_REPLY_BYTES), watchdog.signal);
-  const reply = parseChunk(text);
-  sink.add(reply);
-  if (!sink.started) throw new BadReply("sent JSON that is not a reply");
+const OPENING_BRACE = 0x7b;
+/** White space, and the three bytes of a mark of the byte order. */
+const BLANK: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
+
+function createJsonReader(sink: Sink): Reader {
+  const decoder = new TextDecoder();
+  let text = "";
+  return {
+    push(bytes) {
+      text += decoder.decode(bytes, { stream: true });
+      return true;
+    },
+    end() {
+      sink.add(parseJson(text + decoder.decode()));
+      if (!sink.started) throw new BadReply("sent JSON that is not a reply");
+    },
+  };
 }
 
-function parseChunk(text: string): unknown {
+/** `isFramed` says that a body which was cut could be told from one that is at its end. */
+function createStreamReader(sink: Sink, watchdog: Watchdog, { isFramed }: { isFramed: boolean }): Reader {
+  let done = false;
+  const parser = createSseParser((data) => {
+    if (done || watchdog.signal.aborted) return;
+    if (/^\s*"?\[DONE\]"?\s*$/i.test(data)) done = true;
+    // Keep-alives come as events too, empty or with a word.
+    else if (/^\s*[[{]/.test(data)) sink.add(parseJson(data));
+    done ||= sink.ended === true;
+    if (sink.complete) watchdog.linger(LINGER_MS);
+  });
+  return {
+    push(bytes) {
+      parser.push(bytes);
+      return !done;
+    },
+    end() {
+      endStream(parser, sink);
+      // A body that is whole and has a reply in it is that reply, whatever it says of its end.
+      if (!done && !sink.complete && !(isFramed && sink.started)) throw endedEarly(sink);
+    },
+  };
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     throw new BadReply("sent something that is not JSON");
   }
-}
-
-async function readStream(response: Response, clock: Clock, sink: Sink, watchdog: Watchdog): Promise<void> {
-  let done = false;
-  let bytes = 0;
-  const parser = createSseParser((data) => {
-    if (done || watchdog.signal.aborted) return;
-    if (data.trim() === "[DONE]") done = true;
-    else sink.add(parseChunk(data));
-    done ||= sink.ended === true;
-  });
-  try {
-    await readChunks(response, clock, (chunk) => {
-      watchdog.touch();
-      bytes += chunk.length;
-      if (bytes > MOST_REPLY_BYTES) throw new BadReply("sent more than 32 MiB");
-      parser.push(chunk);
-      return !done && !watchdog.signal.aborted;
-    });
-    if (!done && !watchdog.signal.aborted) endStream(parser, sink);
-  } catch (error) {
-    // Whatever happens behind the end of a reply does not make it worse.
-    if (!sink.complete || error instanceof BadReply || error instanceof Refusal) throw error;
-  }
-  // An abort in the middle of a stream can look like its end.
-  watchdog.signal.throwIfAborted();
-  if (!done && !sink.complete) throw endedEarly(sink);
 }
 
 /** The last event counts without its blank line, but not if it was cut. */

@@ -1,13 +1,16 @@
 /** Gives up on a call that has gone silent or takes too long, and passes on the caller's abort. */
 
 import type { Clock } from "../../core/platform.ts";
-import { Expired } from "./model-failure.ts";
+import { limitSignal } from "../../lib/abort.ts";
+import { Expired } from "./errors.ts";
 
 export interface Watchdog {
   /** Aborts with the caller's reason, or with an `Expired`. */
   readonly signal: AbortSignal;
   /** Bytes arrived. */
   touch(): void;
+  /** The reply is complete: a silence of `ms` is the end of it from now on. */
+  linger(ms: number): void;
   /** Ends the watch. Safe to call more than once. */
   stop(): void;
 }
@@ -33,46 +36,50 @@ export function startWatchdog({
   idleMs: number;
   totalMs: number | undefined;
 }): Watchdog {
-  const controller = new AbortController();
-  let lastByte: number | undefined;
-  const started = clock.elapsed();
+  const limited = limitSignal(signal, {
+    clock,
+    ms: totalMs,
+    reason: () => new Expired(`took longer than ${seconds(totalMs ?? 0)} to reply`),
+  });
+  let heard = clock.elapsed();
+  let allowed = firstByteMs;
+  let isWaiting = true;
+  let isLingering = false;
+  let cancelCheck = clock.after(allowed, check);
 
   function check(): void {
-    const quietSince = lastByte ?? started;
-    const allowed = lastByte === undefined ? firstByteMs : idleMs;
-    const left = quietSince + allowed - clock.elapsed();
+    const left = heard + allowed - clock.elapsed();
     if (left > 0) {
       cancelCheck = clock.after(left, check);
     } else {
-      const what = lastByte === undefined ? "did not answer within" : "went silent for";
-      controller.abort(new Expired(`${what} ${seconds(allowed)}`));
+      const what = isWaiting ? "did not answer within" : "went silent for";
+      limited.abort(new Expired(`${what} ${seconds(allowed)}`));
     }
   }
 
-  let cancelCheck = clock.after(firstByteMs, check);
-  const cancelTotal =
-    totalMs === undefined
-      ? undefined
-      : clock.after(totalMs, () => {
-          controller.abort(new Expired(`took longer than ${seconds(totalMs)} to reply`));
-        });
-  const onAbort = () => controller.abort(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
+  /** The silence that was allowed until now may have been a longer one. */
+  function allow(ms: number): void {
+    allowed = ms;
+    cancelCheck();
+    cancelCheck = clock.after(ms, check);
+  }
 
   return {
-    signal: controller.signal,
+    signal: limited.signal,
     touch() {
-      if (lastByte === undefined) {
-        // The first wait may be longer than the ones after it.
-        cancelCheck();
-        cancelCheck = clock.after(idleMs, check);
-      }
-      lastByte = clock.elapsed();
+      heard = clock.elapsed();
+      if (!isWaiting) return;
+      isWaiting = false;
+      allow(idleMs);
+    },
+    linger(ms) {
+      if (isLingering) return;
+      isLingering = true;
+      allow(ms);
     },
     stop() {
       cancelCheck();
-      cancelTotal?.();
-      signal.removeEventListener("abort", onAbort);
+      limited.release();
     },
   };
 }

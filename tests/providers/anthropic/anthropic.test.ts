@@ -8,19 +8,22 @@ import { cutAtOffsets } from "../../fakes/chat-reply.ts";
 import { createFakeClock } from "../../fakes/clock.ts";
 import { answerOf, connect, MODEL, replyTo, serve } from "./fixture.ts";
 
-modelContract("anthropic", async () => {
-  const server = await startAnthropicServer({
-    script: () => ({ text: ["one ", "two ", "three"] }),
-    keyless: true,
-  });
-  const model = createAnthropic({
-    provider: "fake",
-    baseUrl: server.url,
-    fetch,
-    clock: createFakeClock(),
-  });
-  return { model, name: MODEL, question: "count", close: () => server.close() };
-});
+async function subject(reply: AnthropicReply) {
+  const server = await startAnthropicServer({ script: () => reply, keyless: true });
+  const clock = createFakeClock();
+  const model = createAnthropic({ provider: "fake", baseUrl: server.url, fetch, clock });
+  const requests = () => server.requests.length;
+  return { model, clock, name: MODEL, question: "count", requests, close: () => server.close() };
+}
+
+const COUNTS: AnthropicReply = { text: ["one ", "two ", "three"] };
+
+modelContract(
+  "anthropic",
+  () => subject(COUNTS),
+  // Its reason to stop is there, but not the event behind it.
+  () => subject({ events: eventsOf(COUNTS, MODEL).slice(0, -1), endWhen: new Promise(() => {}) }),
+);
 
 /** Everything a reply can hold. */
 const RICH: AnthropicReply = {

@@ -106,6 +106,18 @@ describe("chat() learns from a refusal, once, to", () => {
     expect(replies.map((reply) => reply.ok)).toEqual([true, true]);
   });
 
+  test("give up when a server goes on lowering its limit", async () => {
+    const server = await serve((body) => ({
+      status: 400,
+      error: {
+        type: "invalid_request_error",
+        message: `max_tokens: ${body["max_tokens"]} > ${Number(body["max_tokens"]) - 1}`,
+      },
+    }));
+    expect(await connect(server.url).ask({ maxTokens: 1000 })).toMatchObject({ ok: false });
+    expect(server.requests).toHaveLength(2);
+  });
+
   test("give up when there is nothing to learn", async () => {
     const refusal = { status: 400, error: { type: "invalid_request_error", message: "no thinking here" } };
     const server = await serve(() => refusal);
@@ -168,6 +180,31 @@ describe("chat() classes", () => {
   test("an error inside the stream whose type is new as passing", async () => {
     const events = [{ type: "error", error: { type: "meteor_error", message: "Something" } }];
     expect(await replyTo({ events })).toMatchObject({ ok: false, error: { kind: "transient" } });
+  });
+
+  test("an error inside the stream by the status in its code", async () => {
+    const events = [{ type: "error", error: { type: "meteor_error", code: 429, message: "Something" } }];
+    expect(await replyTo({ events })).toMatchObject({ ok: false, error: { kind: "transient", status: 429 } });
+  });
+
+  test("an error inside the stream whose type has a name that every object has", async () => {
+    const events = [{ type: "error", error: { type: "constructor", message: "Something" } }];
+    const reply = await replyTo({ events });
+    expect(reply).toMatchObject({ ok: false, error: { kind: "transient" } });
+    expect(reply).not.toHaveProperty("error.status");
+  });
+
+  test("arguments that are nested too deeply to be written as a bad reply", async () => {
+    const input = JSON.parse(`${'{"a":'.repeat(600)}1${"}".repeat(600)}`);
+    const block = { type: "tool_use", id: "a", name: "exec", input };
+    const events = [
+      { type: "message_start", message: {} },
+      { type: "content_block_start", index: 0, content_block: block },
+      { type: "message_delta", delta: { stop_reason: "tool_use" } },
+      { type: "message_stop" },
+    ];
+    const reply = await replyTo({ events });
+    expect(reply).toMatchObject({ ok: false, error: { message: expect.stringContaining("too deeply") } });
   });
 
   test("a reply that the model refused to give", async () => {

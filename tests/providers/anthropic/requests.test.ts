@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatMessage } from "../../../src/core/model.ts";
+import { quirksOf } from "../../../src/providers/anthropic/quirks.ts";
 import { encodeAnthropic } from "../../../src/providers/anthropic/request.ts";
-import { quirksOf } from "../../../src/providers/anthropic/settings.ts";
 import type { EndpointOptions } from "../../../src/providers/wire/endpoint.ts";
 import { checkMessagesRequest } from "../../fakes/anthropic-rules.ts";
 import {
@@ -250,7 +250,7 @@ describe("chat() sends messages", () => {
         });
         const options = { quirks: quirksOf(MODEL), mayReplay: () => true, extraBody: {} };
         const { body } = encodeAnthropic(request, options);
-        expect(checkMessagesRequest(new TextDecoder().decode(body), {}, new Map())).toBeUndefined();
+        expect(checkMessagesRequest(new TextDecoder().decode(body), {})).toBeUndefined();
         expect(encodeAnthropic(request, options).body).toEqual(body);
       }),
       { numRuns: 500 },

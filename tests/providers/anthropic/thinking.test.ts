@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest } from "../../../src/core/model.ts";
+import { quirksOf } from "../../../src/providers/anthropic/quirks.ts";
 import { encodeAnthropic } from "../../../src/providers/anthropic/request.ts";
-import { quirksOf } from "../../../src/providers/anthropic/settings.ts";
 import {
   answerOf,
   call,

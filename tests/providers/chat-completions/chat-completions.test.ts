@@ -7,16 +7,19 @@ import { startChatServer } from "../../fakes/chat-server.ts";
 import { createFakeClock } from "../../fakes/clock.ts";
 import { chunk, connect, replyTo, serve } from "../fixture.ts";
 
-modelContract("chat-completions", async () => {
-  const server = await startChatServer({ script: () => ({ text: ["one ", "two ", "three"] }) });
-  const model = createChatCompletions({
-    provider: "fake",
-    baseUrl: server.url,
-    fetch,
-    clock: createFakeClock(),
-  });
-  return { model, name: "m", question: "count", close: () => server.close() };
-});
+async function subject(reply: Reply) {
+  const server = await startChatServer({ script: () => ({ text: ["one ", "two ", "three"], ...reply }) });
+  const clock = createFakeClock();
+  const model = createChatCompletions({ provider: "fake", baseUrl: server.url, fetch, clock });
+  const requests = () => server.requests.length;
+  return { model, clock, name: "m", question: "count", requests, close: () => server.close() };
+}
+
+modelContract(
+  "chat-completions",
+  () => subject({}),
+  () => subject({ done: false, holdAfter: { writes: 99, until: new Promise(() => {}) } }),
+);
 
 describe("chat() reads a reply", () => {
   test("of text, reasoning and usage", async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { chunk, connect, errorFor, KEY, replyTo, serve } from "../fixture.ts";
 
 describe("chat() fails", () => {
@@ -16,9 +18,34 @@ describe("chat() fails", () => {
     });
   });
 
-  test("as transient when the stream ends early without an error", async () => {
-    const reply = await replyTo({ text: "half", finishReason: false, done: false });
+  test("as transient when a stream whose end cannot be told from a cut does not say that it is over", async () => {
+    const body =
+      'HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {"choices":[{"delta":{"content":"half"}}]}\n\n';
+    const server = createServer((socket) => socket.once("data", () => socket.end(body)));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const reply = await connect(`http://127.0.0.1:${port}/v1`).ask();
+    server.close();
     expect(reply).toMatchObject({ ok: false, partial: "half", error: { kind: "transient" } });
+  });
+
+  test("not at all when a whole body has a reply in it that does not say that it is over", async () => {
+    const reply = await replyTo({ text: "whole", finishReason: false, done: false });
+    expect(reply).toMatchObject({ ok: true, content: "whole" });
+  });
+
+  test("not at all when empty events and words come between those of the reply", async () => {
+    const text = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+    const raw = `data:\n\n${text("a")}event: ping\ndata: ping\n\ndata: \n\n${text("b")}data: [done]\n\n`;
+    expect(await replyTo({ raw })).toMatchObject({ ok: true, content: "ab" });
+  });
+
+  test("as what an error says that is sent as a whole chunk", async () => {
+    const raw = 'event: error\ndata: {"message":"overloaded","code":529}\n\n';
+    expect(await errorFor({ raw })).toMatchObject({
+      kind: "transient",
+      message: expect.stringContaining("overloaded"),
+    });
   });
 
   test("as transient when an event is not JSON", async () => {
@@ -153,7 +180,7 @@ describe("chat() fails", () => {
     ["ZlibError", "its reply could not be decompressed"],
     ["BrotliDecompressionError", "its reply could not be decompressed"],
     ["InvalidHTTPResponse", "its reply is not valid HTTP"],
-    ["SomethingElse", "could not be made: SomethingElse fetching"],
+    ["SomethingElse", "the connection failed (SomethingElse fetching"],
   ])("in our own words for the runtime's %s", async (code, words) => {
     const advice = "For more information, pass `verbose: true` in the second argument to fetch()";
     const broken = new Response(

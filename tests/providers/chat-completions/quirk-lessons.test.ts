@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest } from "../../../src/core/model.ts";
-import { createQuirkLearner } from "../../../src/providers/chat-completions/quirk-lessons.ts";
+import { quirkLessons } from "../../../src/providers/chat-completions/quirk-lessons.ts";
 import { noQuirks, type Quirks } from "../../../src/providers/chat-completions/quirks.ts";
+import { Refusal } from "../../../src/providers/wire/errors.ts";
+import { createLearner, type Learner } from "../../../src/providers/wire/learner.ts";
 import type { ChatVendor } from "../../fakes/chat-vendors.ts";
 import { connect, serve } from "../fixture.ts";
 
@@ -9,21 +11,29 @@ function openAi(message: string): string {
   return JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code: null } });
 }
 
-type Learner = ReturnType<typeof createQuirkLearner>;
+/** Of requests in which every quirk shows. */
+function learnerOf(known: Partial<Quirks> = {}): Learner<Quirks> {
+  return createLearner<Quirks>({
+    first: () => ({ ...noQuirks, ...known }),
+    encode: (_request, quirks) => ({ body: new TextEncoder().encode(JSON.stringify(quirks)) }),
+    lessons: ({ text }) => quirkLessons(text),
+  });
+}
 
-/** Refuses a request in which every quirk shows. */
-function refuse(learner: Learner, body: string, ...rest: readonly (number | undefined)[]): boolean {
+/** Whether a refusal of the next request teaches something. */
+function refuse(learner: Learner<Quirks>, body: string, ...rest: readonly (number | undefined)[]): boolean {
   const [status] = rest.length > 0 ? rest : [400];
-  const encode = (quirks: Quirks) => new TextEncoder().encode(JSON.stringify(quirks));
-  return learner.learn({ status, body, quirks: learner.quirks, encode });
+  const request: ChatRequest = { model: "m", messages: [], tools: [], toolChoice: "auto", maxTokens: 1 };
+  learner.encode(request);
+  return learner.learn(new Refusal({ ...(status === undefined ? {} : { status }), body }), request);
 }
 
 /** What one refusal changes. */
 function taught(body: string, known: Partial<Quirks> = {}, status = 400): Partial<Quirks> {
-  const learner = createQuirkLearner(known);
-  const before = learner.quirks;
+  const learner = learnerOf(known);
+  const before = learner.quirksOf("m");
   const learnt = refuse(learner, body, status);
-  const changed = Object.entries(learner.quirks).filter(
+  const changed = Object.entries(learner.quirksOf("m")).filter(
     ([name, value]) => before[name as keyof Quirks] !== value,
   );
   expect(learnt).toBe(changed.length > 0);
@@ -190,22 +200,22 @@ describe("learn() is not taught by", () => {
     [500, openAi("stream_options")],
     [undefined, openAi("stream_options")],
   ])("%p %s", (status, body) => {
-    const learner = createQuirkLearner({ ...noQuirks, thinking: "effort" });
-    const before = learner.quirks;
+    const learner = learnerOf({ thinking: "effort" });
+    const before = learner.quirksOf("m");
     expect(refuse(learner, body, status)).toBe(false);
-    expect(learner.quirks).toBe(before);
+    expect(learner.quirksOf("m")).toBe(before);
   });
 });
 
 describe("learn() ends", () => {
   test("when a lesson is learnt already", () => {
-    const learner = createQuirkLearner();
+    const learner = learnerOf();
     const body = openAi("stream_options is unknown");
     expect([refuse(learner, body), refuse(learner, body)]).toEqual([true, false]);
   });
 
   test.each([{}, wantsNull])("when the server takes neither form of content, knowing %j", (known) => {
-    const learner = createQuirkLearner(known);
+    const learner = learnerOf(known);
     const body = openAi("content must not be null or empty");
     expect([refuse(learner, body), refuse(learner, body)]).toEqual([true, false]);
   });
@@ -214,14 +224,14 @@ describe("learn() ends", () => {
     "Thinking mode does not support this tool_choice",
     "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
   ])("without a wrong lesson about thinking from %s", (message) => {
-    const learner = createQuirkLearner();
+    const learner = learnerOf();
     const body = openAi(message);
     expect([refuse(learner, body), refuse(learner, body)]).toEqual([true, false]);
-    expect(learner.quirks.thinking).toBe("effort");
+    expect(learner.quirksOf("m").thinking).toBe("effort");
   });
 
   test("when the server contradicts itself", () => {
-    const learner = createQuirkLearner();
+    const learner = learnerOf();
     const bodies = [
       openAi("Missing reasoning_content in message 2"),
       openAi("property 'reasoning_content' is unsupported"),
@@ -277,6 +287,25 @@ describe("chat() finds out by itself what is refused by", () => {
     const { ask } = connect(server.url);
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask({ ...request })));
     expect(replies.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  test("each model of a server for itself", async () => {
+    const refused = openAi("temperature is not supported with this model");
+    const server = await serve(({ model, temperature }) =>
+      model === "strict" && temperature !== undefined
+        ? { status: 400, body: JSON.parse(refused) }
+        : { text: "ok" },
+    );
+    const { ask } = connect(server.url);
+    for (const model of ["strict", "lax", "strict"]) {
+      expect(await ask({ model, temperature: 0.5 })).toMatchObject({ ok: true });
+    }
+    expect(server.requests.map(({ body }) => [body["model"], body["temperature"]])).toEqual([
+      ["strict", 0.5],
+      ["strict", undefined],
+      ["lax", 0.5],
+      ["strict", undefined],
+    ]);
   });
 
   test("no server that refuses what was not sent: the same request is never sent twice", async () => {

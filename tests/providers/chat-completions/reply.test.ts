@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatAnswer, ChatDelta } from "../../../src/core/model.ts";
-import { createReplyBuilder, type WireReplyOptions } from "../../../src/providers/chat-completions/reply.ts";
+import { createReplyBuilder } from "../../../src/providers/chat-completions/reply.ts";
+import type { SpokenTextOptions } from "../../../src/providers/wire/spoken-text.ts";
 import { chunk } from "../fixture.ts";
 
-type Options = Omit<WireReplyOptions, "onDelta" | "newCallId">;
+type Options = Omit<SpokenTextOptions, "onDelta" | "newCallId">;
 
 function build(chunks: readonly unknown[], options: Options = {}) {
   const deltas: ChatDelta[] = [];
@@ -27,8 +28,11 @@ function build(chunks: readonly unknown[], options: Options = {}) {
 function answerTo(chunks: readonly unknown[], options?: Options): ChatAnswer {
   const { builder, joined } = build(chunks, options);
   const answer = builder.finish();
-  expect(joined("text")).toBe(answer.content);
-  expect(joined("reasoning")).toContain(answer.reasoningContent ?? "");
+  // What turned out to be reasoning has been shown before.
+  expect(joined("text")).toEndWith(answer.content);
+  const hidden = joined("text").slice(0, joined("text").length - answer.content.length);
+  const bare = (text: string) => text.replace(/\s/g, "");
+  expect(bare(hidden + joined("reasoning"))).toContain(bare(answer.reasoningContent ?? ""));
   return answer;
 }
 
@@ -78,22 +82,12 @@ describe("finish() tells reasoning from text", () => {
   });
 
   test("of a reply that starts inside a block, but not where the server tells it apart", () => {
-    const startsInside = { startsInside: true };
-    const inside = answerTo(contents("plan", "</think>\nHi"), startsInside);
+    const habit = { startsInside: true, note() {} };
+    const inside = answerTo(contents("plan", "</think>\nHi"), { habit });
     expect(inside).toMatchObject({ content: "Hi", reasoningContent: "plan" });
-    const { builder, joined } = build([chunk({ reasoning: "plan" }), chunk({ content: "Hi" })], startsInside);
+    const { builder, joined } = build([chunk({ reasoning: "plan" }), chunk({ content: "Hi" })], { habit });
     expect(joined("text")).toBe("Hi");
     expect(builder.finish()).toMatchObject({ content: "Hi", reasoningContent: "plan" });
-  });
-
-  test("and says when a closer came without its opener", () => {
-    let times = 0;
-    const onOrphanClose = () => void times++;
-    answerTo(contents("Hi"), { onOrphanClose });
-    answerTo([], { onOrphanClose });
-    expect(times).toBe(0);
-    answerTo(contents("plan\n</think>\nHi"), { onOrphanClose });
-    expect(times).toBe(1);
   });
 });
 
@@ -114,44 +108,15 @@ describe("finish() takes reasoning for the answer", () => {
   });
 });
 
-describe("finish() finds calls in the text", () => {
-  const offered = { toolsOffered: true };
+test("finish() prefers the server's calls to those in the text", () => {
   const block = `<tool_call>{"name":"exec","arguments":${ls}}</tool_call>`;
-
-  test("when tools were offered", () => {
-    const answer = answerTo(contents("Looking.", ...block, block), offered);
-    expect(answer.content).toBe("Looking.");
-    expect(answer.toolCalls).toEqual([
-      { id: "new_1", name: "exec", arguments: ls },
-      { id: "new_2", name: "exec", arguments: ls },
-    ]);
-  });
-
-  test("but not when none were", () => {
-    expect(answerTo(contents(block))).toMatchObject({ content: block, toolCalls: [] });
-  });
-
-  test("and drops them where the server found them, too", () => {
-    const chunks = [
-      ...contents("Looking.", block),
-      call({ id: "a", function: { name: "exec", arguments: ls } }),
-    ];
-    const answer = answerTo(chunks, offered);
-    expect(answer).toMatchObject({ content: "Looking.", toolCalls: [{ id: "a", name: "exec" }] });
-    expect(answer.toolCalls).toHaveLength(1);
-  });
-
-  test("and leaves in the text what is none", () => {
-    const reply = "The <tool_call>name</tool_call> tag.";
-    expect(answerTo(contents(...reply), offered)).toMatchObject({ content: reply, toolCalls: [] });
-  });
-
-  test("up to a bound", () => {
-    const chunks = contents(
-      `<tool_call>${JSON.stringify(Array(64).fill({ name: "a" }))}</tool_call>`.repeat(5),
-    );
-    expect(() => answerTo(chunks, offered)).toThrow("256");
-  });
+  const offered = { toolsOffered: true };
+  const textCall = { id: "new_1", name: "exec", arguments: ls };
+  expect(answerTo(contents(...block), offered)).toMatchObject({ content: "", toolCalls: [textCall] });
+  const native = call({ id: "a", function: { name: "exec", arguments: ls } });
+  const answer = answerTo([...contents("Looking.", block), native], offered);
+  expect(answer).toMatchObject({ content: "Looking.", toolCalls: [{ id: "a", name: "exec" }] });
+  expect(answer.toolCalls).toHaveLength(1);
 });
 
 test.each([
@@ -176,9 +141,9 @@ describe("partial()", () => {
     ["a block left open", ["Hi\n<think>plan"], {}, "Hi\n"],
     ["what may be a block", ["The <think> tag"], {}, "The "],
     ["what may become a tag", ["Hi <th"], {}, "Hi "],
-    ["a beginning that may be reasoning", ["plan"], { startsInside: true }, ""],
-    ["half a call", ['Hi <tool_call>{"name":'], { toolsOffered: true }, "Hi "],
-    ["half a character", ["Hi \ud83d"], {}, "Hi \ufffd"],
+    ["a beginning that may be reasoning", ["plan"], { habit: { startsInside: true, note() {} } }, ""],
+    ["half a call", ['Hi\n<tool_call>{"name":'], { toolsOffered: true }, "Hi\n"],
+    ["half a character", ["Hi \ud83d"], {}, "Hi "],
   ])("of %s is what the deltas gave", (_, pieces, options, partial) => {
     const { builder, joined } = build(contents(...pieces), options);
     expect(builder.partial()).toBe(partial);
@@ -216,11 +181,9 @@ describe("add()", () => {
     "a ",
     "😀",
   );
-  const options = fc.record({
-    toolsOffered: fc.boolean(),
-    startsInside: fc.boolean(),
-    reasoningIsAnswer: fc.boolean(),
-  });
+  const options = fc
+    .record({ toolsOffered: fc.boolean(), startsInside: fc.boolean(), reasoningIsAnswer: fc.boolean() })
+    .map(({ startsInside, ...rest }) => ({ ...rest, habit: { startsInside, note() {} } }));
 
   test("gives the same answer and the same text however the content is cut", () => {
     fc.assert(

@@ -82,8 +82,8 @@ describe("understand()", () => {
     ["Remember: my cat is Tom", { kind: "remember", fact: "my cat is Tom" }],
     ["what do you remember about me?", { kind: "recall" }],
     [
-      "remind me in 20 minutes to call Anna",
-      { kind: "remind", what: "call Anna", when: { kind: "in", seconds: 1200 } },
+      "remind me in 20 minutes to water the plants",
+      { kind: "remind", what: "water the plants", when: { kind: "in", seconds: 1200 } },
     ],
     [
       "remind me to stretch every 2 hours",

@@ -132,11 +132,11 @@ describe("createResilient() goes on", () => {
 
   test("until it is stopped, which is no answer however far it came", async () => {
     const abort = new AbortController();
-    const { begin, clock } = setup([[cutOff("one "), deaf("two")]]);
+    const { begin, end, clock } = setup([[cutOff("one "), deaf("two")]]);
     const running = begin({ signal: abort.signal });
     await clock.advance(0);
     abort.abort(new Stopped("user"));
-    expect((await running).reply).toEqual({
+    expect((await end(running)).reply).toEqual({
       ok: false,
       error: { kind: "aborted", message: "The request was stopped" },
       partial: "one two",

@@ -22,6 +22,12 @@ describe("createResilient() falls back", () => {
     },
   );
 
+  test("at once for a model that its provider does not know any more", async () => {
+    const { ask, asked } = setup([[failure("badRequest", { status: 404 })], ["from the other"]]);
+    expect((await ask()).text).toBe("from the other");
+    expect(trace(asked)).toBe("m0@0 m1@0");
+  });
+
   test("from a stand-in whose own settings are wrong to the next one", async () => {
     const { ask, asked } = setup([[failure("auth")], [failure("badRequest")], ["from the last"]]);
     expect((await ask()).text).toBe("from the last");
@@ -69,9 +75,37 @@ describe("createResilient() falls back", () => {
     expect(errorOf(await ask())).toEqual({ kind: "auth", message: "first" });
   });
 
-  test("and reports that a stand-in needs less, since that can be helped", async () => {
+  test("and reports that a stand-in needs less, since that can be helped, and which one", async () => {
     const { ask } = setup([[failure("auth")], [failure("contextOverflow")], ["never asked"]]);
-    expect(errorOf(await ask())?.kind).toBe("contextOverflow");
+    expect(errorOf(await ask())).toMatchObject({ kind: "contextOverflow", model: "p1/m1" });
+  });
+
+  test("and names no model beside the failure of the first", async () => {
+    expect(errorOf(await setup([[failure("contextOverflow")]]).ask())).not.toHaveProperty("model");
+    expect(errorOf(await setup([[failure("auth")], [failure("auth")]]).ask())).not.toHaveProperty("model");
+  });
+
+  test("from a model that cannot be opened, which is no call", async () => {
+    const { ask, calls } = setup([["never said"], ["from the other"]], { broken: [0] });
+    const { text, notices, tookMs } = await ask();
+    expect([text, tookMs]).toEqual(["from the other", 0]);
+    expect(notices).toEqual([
+      { kind: "switched", text: "p0/m0 cannot be used: Cannot find package; p1/m1 goes on" },
+    ]);
+    expect(calls.map(({ model }) => model)).toEqual(["m1"]);
+  });
+
+  test("from a model that throws, although it must not", async () => {
+    const throwing: Scripted = () => Promise.reject(new Error("a bug"));
+    expect((await setup([[throwing], ["from the other"]]).ask()).text).toBe("from the other");
+  });
+
+  test("from a stand-in whose settings are wrong also while the first is left alone", async () => {
+    const refused = times(9, failure("auth"));
+    const { ask, asked } = setup([refused, [...times(3, "stand-in"), failure("badRequest")], ["the last"]]);
+    for (let request = 0; request < 3; request++) await ask();
+    expect((await ask()).text).toBe("the last");
+    expect(trace(asked.slice(-2))).toBe("m1@0 m2@0");
   });
 
   test("early enough for the others when the first takes its time", async () => {
@@ -130,10 +164,19 @@ describe("createResilient() leaves a model alone", () => {
     expect(asked.filter(({ model }) => model === "m0")).toHaveLength(6);
   });
 
-  test("for nothing that was wrong with the requests", async () => {
-    const { ask, asked } = setup([times(5, failure("badRequest")), ["never asked"]]);
-    for (let request = 0; request < 5; request++) await ask();
-    expect(asked.every(({ model }) => model === "m0")).toBe(true);
+  test.each(["badRequest", "contextOverflow", "contentFilter"] as const)(
+    "for nothing that was wrong with the requests (%s)",
+    async (kind) => {
+      const { ask, asked } = setup([times(5, failure(kind)), ["never asked"]]);
+      for (let request = 0; request < 5; request++) await ask();
+      expect(asked.map(({ model }) => model)).toEqual(Array(5).fill("m0"));
+    },
+  );
+
+  test("that cannot be opened", async () => {
+    const { ask } = setup([[], times(9, "stand-in")], { broken: [0] });
+    for (let request = 0; request < 3; request++) expect((await ask()).notices).toHaveLength(1);
+    expect((await ask()).notices).toEqual([]);
   });
 });
 

@@ -98,7 +98,7 @@ test("createResilient() stops at once, whenever it is stopped", async () => {
   await fc.assert(
     fc.asyncProperty(scripts, fc.integer({ min: 0, max: DEADLINE_MS }), async (models, after) => {
       const [first = [], ...rest] = models.map((steps) => steps.map(({ reply }) => reply));
-      const { begin, clock, asked } = setup([first, ...rest], { deadlineMs: DEADLINE_MS });
+      const { begin, end, clock, asked } = setup([first, ...rest], { deadlineMs: DEADLINE_MS });
       const abort = new AbortController();
       let isSettled = false;
       const running = begin({ signal: abort.signal }).finally(() => {
@@ -108,7 +108,7 @@ test("createResilient() stops at once, whenever it is stopped", async () => {
       await clock.advance(after);
       const wasSettled = isSettled;
       abort.abort(new Stopped("user"));
-      const { reply, text } = await running;
+      const { reply, text } = await end(running);
       if (!wasSettled) expect(reply).toMatchObject({ ok: false, error: { kind: "aborted" } });
       expect(reply.ok ? reply.content : reply.partial).toBe(text);
       const count = asked.length;

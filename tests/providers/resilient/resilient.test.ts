@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Stopped } from "../../../src/core/errors.ts";
 import type { Image } from "../../../src/core/model.ts";
 import { type Scripted, textReply } from "../../fakes/model.ts";
-import { failure, type Outcome, setup, trace } from "./setup.ts";
+import { deaf, failure, type Outcome, setup, trace } from "./setup.ts";
 
 const down = failure("transient", { message: "the server is down" });
 const times = (count: number, reply: Scripted): Scripted[] => Array<Scripted>(count).fill(reply);
@@ -55,6 +55,12 @@ describe("createResilient() leaves images out", () => {
     expect(JSON.stringify(models[0]?.requests[2])).toContain("AAAA");
   });
 
+  test("for nothing when a model cannot be asked at all", async () => {
+    const { ask, asked } = setup([["never said"], ["seen"]], { broken: [0] });
+    expect((await ask({ messages, caller: caller("a") })).text).toBe("seen");
+    expect(asked).toHaveLength(1);
+  });
+
   test("only where there are some", async () => {
     const { ask, asked } = setup([times(9, refusal)]);
     await ask({ caller: caller("a") });
@@ -104,15 +110,96 @@ test("createResilient() reports each call over the wire with whom it went to and
   const timed = setup([[failure("auth")], [slow]]);
   await timed.ask({ caller: { sessionKey: "cli:direct", origin: "chat", turn: "1" as never } });
   expect(timed.calls).toMatchObject([
-    { candidate: { name: "m0" }, request: { model: "m0" }, reply: { ok: false }, latencyMs: 0 },
+    { provider: "p0", model: "m0", request: { model: "m0" }, reply: { ok: false }, latencyMs: 0 },
     {
-      candidate: { name: "m1" },
+      provider: "p1",
+      model: "m1",
       request: { model: "m1" },
       reply: { ok: true, content: "hi" },
       caller: { sessionKey: "cli:direct" },
       latencyMs: 250,
     },
   ]);
+});
+
+describe("createResilient() reports what arrived before a call was stopped", () => {
+  const usage = { input: 900, output: 1, cached: 0, reasoning: 0 };
+  /** Thinks, and says when it is stopped what had arrived by then. */
+  const heedful: Scripted = (_, { signal, onDelta }) => {
+    onDelta({ kind: "reasoning", text: "Let me " });
+    onDelta({ kind: "reasoning", text: "see" });
+    return new Promise((resolve) => {
+      const error = { kind: "aborted", message: "stopped" } as const;
+      signal.addEventListener("abort", () =>
+        resolve({ ok: false, error, partial: "", usage, started: true }),
+      );
+    });
+  };
+
+  test("as the model says it", async () => {
+    const abort = new AbortController();
+    const { begin, clock, calls } = setup([[heedful]]);
+    const running = begin({ signal: abort.signal });
+    await clock.advance(0);
+    abort.abort(new Stopped("user"));
+    expect((await running).reply).toEqual({
+      ok: false,
+      error: { kind: "aborted", message: "The request was stopped" },
+      partial: "",
+    });
+    expect(calls).toMatchObject([{ thought: "Let me see", reply: { ok: false, usage, started: true } }]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("as the model says it, when the time is over", async () => {
+    const { ask, calls } = setup([[heedful]], { deadlineMs: 10_000 });
+    expect((await ask()).tookMs).toBe(10_000);
+    expect(calls).toMatchObject([{ reply: { usage, started: true } }]);
+  });
+
+  test("as far as it was shown, of a model that does not heed its signal", async () => {
+    const abort = new AbortController();
+    const { begin, end, clock, calls } = setup([[deaf("so far")]]);
+    const running = begin({ signal: abort.signal });
+    await clock.advance(0);
+    abort.abort(new Stopped("user"));
+    await end(running);
+    expect(calls).toMatchObject([{ thought: "", reply: { ok: false, partial: "so far" } }]);
+  });
+});
+
+describe("createResilient() learns how models count", () => {
+  const long = [{ role: "user", content: "word ".repeat(1_000) }] as const;
+  const counts = (input: number): Scripted => {
+    const reply = textReply("hi");
+    return async () => ({ ...reply, usage: { input, output: 1, cached: 0, reasoning: 0 } });
+  };
+
+  test("from each answer", async () => {
+    const { ask, scales } = setup([[counts(2_000)]]);
+    await ask({ messages: long });
+    expect(scales[0]?.fit(2_000)).toBeLessThan(1_100);
+  });
+
+  test("nothing from an answer without a count", async () => {
+    const silent: Scripted = async () => ({ ok: true, content: "hi", toolCalls: [], finishReason: "stop" });
+    const { ask, scales } = setup([[silent]]);
+    await ask({ messages: long });
+    expect(scales[0]?.fit(2_000)).toBe(2_000);
+  });
+
+  test("from a stand-in that finds a prompt too long, of that one alone", async () => {
+    const { ask, scales } = setup([[failure("auth")], [failure("contextOverflow")]]);
+    await ask({ messages: long });
+    expect(scales[0]?.fit(2_000)).toBe(2_000);
+    expect(scales[1]?.fit(2_000)).toBeLessThan(1_000);
+  });
+
+  test("not from the first one's refusal, of which whoever made the prompt fit tells", async () => {
+    const { ask, scales } = setup([[failure("contextOverflow")]]);
+    await ask({ messages: long });
+    expect(scales[0]?.fit(2_000)).toBe(2_000);
+  });
 });
 
 test("createResilient() leaves nothing listening to the caller's signal, and no timer", async () => {

@@ -9,14 +9,14 @@ import type {
   ModelErrorKind,
   ModelNotice,
 } from "../../../src/core/model.ts";
+import type { ModelCall } from "../../../src/core/usage.ts";
 import { never } from "../../../src/lib/abort.ts";
-import { createTokenScale } from "../../../src/lib/token-scale.ts";
 import {
   type Candidate,
   createResilient,
-  type ModelCall,
   type ResilientOptions,
 } from "../../../src/providers/resilient/resilient.ts";
+import { createStanding } from "../../../src/providers/resilient/standing.ts";
 import { createFakeClock } from "../../fakes/clock.ts";
 import { createFakeModel, type FakeModel, type Scripted } from "../../fakes/model.ts";
 
@@ -41,6 +41,8 @@ interface Asked {
 interface Options extends Partial<Omit<ResilientOptions, "candidates" | "clock">> {
   /** Of the models, by their place. */
   readonly settings?: readonly Candidate["settings"][];
+  /** By the place of a model that cannot be opened. */
+  readonly broken?: readonly number[];
 }
 
 type Ask = Partial<ChatRequest> & Partial<Pick<ChatOptions, "signal" | "caller" | "onNotice">>;
@@ -48,7 +50,7 @@ type Ask = Partial<ChatRequest> & Partial<Pick<ChatOptions, "signal" | "caller" 
 /** One script for each model, in the order in which they are asked. */
 export function setup(
   scripts: readonly [readonly Scripted[], ...(readonly Scripted[])[]],
-  { settings = [], ...options }: Options = {},
+  { settings = [], broken = [], ...options }: Options = {},
 ) {
   const clock = createFakeClock();
   const calls: ModelCall[] = [];
@@ -68,13 +70,17 @@ export function setup(
     return {
       provider: `p${index}`,
       name,
-      open: async () => watched,
-      scale: createTokenScale(),
+      async open() {
+        if (broken.includes(index)) throw new Error("Cannot find package");
+        return watched;
+      },
+      standing: createStanding(clock),
       ...(own === undefined ? {} : { settings: own }),
     };
   }
 
-  const [first, ...rest] = models.map(candidate);
+  const candidates = models.map(candidate);
+  const [first, ...rest] = candidates;
   if (first === undefined) throw new Error("At least one model is needed");
   const resilient = createResilient({
     candidates: [first, ...rest],
@@ -122,6 +128,7 @@ export function setup(
   return {
     clock,
     models,
+    scales: candidates.map(({ standing }) => standing.scale),
     calls,
     asked,
     resilient,
@@ -139,21 +146,28 @@ export function setup(
       await running;
       return outcome;
     },
+    /** Sees a request that was stopped to its end: a model gets one turn of the event loop to say what it had. */
+    async end(running: Promise<Outcome>): Promise<Outcome> {
+      await clock.advance(0);
+      await clock.advance(0);
+      return running;
+    },
   };
 }
 
 /** A failure, with the text that came before it. */
 export function failure(
   kind: ModelErrorKind,
-  { message = `it is ${kind}`, partial = "", retryAfterMs }: FailureOptions = {},
+  { message = `it is ${kind}`, partial = "", ...rest }: FailureOptions = {},
 ): Scripted {
-  return { error: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, partial };
+  return { error: { kind, message, ...rest }, partial };
 }
 
 interface FailureOptions {
   readonly message?: string;
   readonly partial?: string;
   readonly retryAfterMs?: number;
+  readonly status?: number;
 }
 
 const usage = { input: 10, output: 5, cached: 2, reasoning: 1 };

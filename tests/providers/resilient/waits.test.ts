@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Stopped } from "../../../src/core/errors.ts";
-import { createTokenScale } from "../../../src/lib/token-scale.ts";
 import { type Candidate, createResilient } from "../../../src/providers/resilient/resilient.ts";
+import { createStanding } from "../../../src/providers/resilient/standing.ts";
 import { createFakeClock } from "../../fakes/clock.ts";
 import type { Scripted } from "../../fakes/model.ts";
 import { deaf, failure, type Outcome, setup, trace } from "./setup.ts";
@@ -109,7 +109,7 @@ describe("createResilient() ends", () => {
       provider: "p",
       name: "m",
       open: () => new Promise(() => {}),
-      scale: createTokenScale(),
+      standing: createStanding(clock),
     };
     const resilient = createResilient({
       candidates: [hanging],
@@ -149,12 +149,12 @@ describe("createResilient() ends", () => {
   test("at once when the caller stops it while a model talks that ignores its signal", async () => {
     const abort = new AbortController();
     let say = (_: string) => {};
-    const { begin, clock, models } = setup([[deaf("so far", (more) => (say = more))], ["never asked"]]);
+    const { begin, end, clock, models } = setup([[deaf("so far", (more) => (say = more))], ["never asked"]]);
     const running = begin({ signal: abort.signal });
     await clock.advance(0);
     abort.abort(new Stopped("user"));
     say(" and too late");
-    expect(await running).toMatchObject({
+    expect(await end(running)).toMatchObject({
       reply: { ok: false, error: { kind: "aborted" }, partial: "so far" },
       text: "so far",
       tookMs: 0,

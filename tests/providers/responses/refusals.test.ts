@@ -141,6 +141,47 @@ describe("chat() learns once", () => {
     ]);
   });
 
+  test("for all calls that were refused at the same time", async () => {
+    const server = await serve((body) => ("temperature" in body ? unsupported("temperature") : OK));
+    const { ask } = connect(server.url);
+    const replies = await Promise.all([1, 2, 3].map(() => ask({ temperature: 0.1 })));
+    expect(replies.map(({ ok }) => ok)).toEqual([true, true, true]);
+  });
+
+  test("one step down for all calls whose effort was refused at the same time", async () => {
+    const server = await serve(({ reasoning }) =>
+      JSON.stringify(reasoning).includes("xhigh")
+        ? refusal(400, "Unsupported value: 'xhigh'", { param: "reasoning.effort" })
+        : OK,
+    );
+    const { ask } = connect(server.url);
+    const request = { model: "gpt-5", reasoningEffort: "max" };
+    await Promise.all([1, 2, 3, 4].map(() => ask(request)));
+    expect(await ask(request)).toMatchObject({ ok: true });
+    expect(server.requests.at(-1)?.body["reasoning"]).toMatchObject({ effort: "high" });
+  });
+
+  test("about the model that refused alone", async () => {
+    const server = await serve((body) =>
+      body["model"] === "strict" && "temperature" in body ? unsupported("temperature") : OK,
+    );
+    const { ask } = connect(server.url);
+    for (const model of ["strict", "lax", "strict"]) await ask({ model, temperature: 0.1 });
+    expect(server.requests.map(({ body }) => [body["model"], "temperature" in body])).toEqual([
+      ["strict", true],
+      ["strict", false],
+      ["lax", true],
+      ["strict", false],
+    ]);
+  });
+
+  test("nothing from words that stand far from each other", async () => {
+    const message = `Bad temperature.${".".repeat(200)}Streaming is not supported.`;
+    const server = await serve(() => refusal(400, message));
+    expect(await connect(server.url).ask({ temperature: 0.1 })).toMatchObject({ ok: false });
+    expect(server.requests).toHaveLength(1);
+  });
+
   test("nothing from a refusal that says nothing new", async () => {
     const server = await serve([refusal(400, "no")]);
     expect(await connect(server.url).ask()).toMatchObject({ ok: false, error: { kind: "badRequest" } });

@@ -8,18 +8,20 @@ import { type ResponsesReply, streamWrites } from "../../fakes/responses-reply.t
 import { startResponsesServer } from "../../fakes/responses-server.ts";
 import { connect, errorFor, fetchOf, replyTo, serve } from "./fixture.ts";
 
-modelContract("responses", async () => {
-  const server = await startResponsesServer({
-    script: () => ({ items: [{ text: ["one ", "two ", "three"] }] }),
-  });
-  const model = createResponses({
-    provider: "fake",
-    baseUrl: server.url,
-    fetch,
-    clock: createFakeClock(),
-  });
-  return { model, name: "gpt-4.1", question: "count", close: () => server.close() };
-});
+async function subject(reply: ResponsesReply) {
+  const items = [{ text: ["one ", "two ", "three"] }];
+  const server = await startResponsesServer({ script: () => ({ items, ...reply }) });
+  const clock = createFakeClock();
+  const model = createResponses({ provider: "fake", baseUrl: server.url, fetch, clock });
+  const requests = () => server.requests.length;
+  return { model, clock, name: "gpt-4.1", question: "count", requests, close: () => server.close() };
+}
+
+modelContract(
+  "responses",
+  () => subject({}),
+  () => subject({ openUntil: new Promise(() => {}) }),
+);
 
 describe("chat() reads a reply", () => {
   test("of thoughts, text, calls and usage", async () => {
@@ -444,9 +446,36 @@ describe("chat() fails", () => {
     expect(await errorFor({ json: true, body })).toMatchObject({ kind: "transient", status: 500 });
   });
 
-  test("when the reply breaks off behind some text", async () => {
-    const { outcome } = await replyTo({ items: [{ text: "half" }], keep: (type) => !/completed/.test(type) });
-    expect(outcome).toMatchObject({ ok: false, error: { kind: "transient" }, partial: "half" });
+  test("not at all when a whole body has a reply in it that does not say that it is over", async () => {
+    const { outcome } = await replyTo({
+      items: [{ text: "whole" }],
+      keep: (type) => !/completed/.test(type),
+    });
+    expect(outcome).toMatchObject({ ok: true, content: "whole" });
+  });
+
+  const manyEvents = (type: string, field: string) => ({
+    events: Array.from({ length: 257 }, (_, index) => ({ type, [field]: index, delta: "x" })),
+  });
+
+  test.each([
+    ["messages", manyEvents("response.output_text.delta", "output_index")],
+    ["thoughts", manyEvents("response.reasoning_text.delta", "output_index")],
+    ["tool calls", manyEvents("response.function_call_arguments.delta", "output_index")],
+    ["parts of text", manyEvents("response.output_text.delta", "content_index")],
+  ])("when too many %s come", async (what, reply) => {
+    const { kind, message } = await errorFor(reply);
+    expect(kind).toBe("transient");
+    expect(message).toContain(`more than 256 ${what}`);
+  });
+
+  test("when arguments are nested too deeply to be written", async () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(600)}1${"}".repeat(600)}`);
+    const item = { type: "function_call", call_id: "a", name: "exec", arguments: deep };
+    const { message } = await errorFor({
+      events: [{ type: "response.output_item.done", output_index: 0, item }],
+    });
+    expect(message).toContain("nested too deeply");
   });
 
   test("when too many calls come", async () => {

@@ -41,6 +41,19 @@ describe("resolveProvider()", () => {
     });
   });
 
+  test("takes the whole address of a call for the base of it, and sends its parameters along", () => {
+    const at = (apiBase: string) => {
+      const { endpoint } = resolved({ model: "m", providers: { mine: { apiBase, extraQuery: { b: 2 } } } });
+      return [endpoint.baseUrl, endpoint.extraQuery];
+    };
+    expect(at("http://127.0.0.1:9/v1/chat/completions?a=1&b=1#x")).toEqual([
+      "http://127.0.0.1:9/v1",
+      { a: "1", b: "2" },
+    ]);
+    expect(at("http://127.0.0.1:9/v1/responses/")).toEqual(["http://127.0.0.1:9/v1", { b: "2" }]);
+    expect(at("http://127.0.0.1:9/v1/")).toEqual(["http://127.0.0.1:9/v1", { b: "2" }]);
+  });
+
   test("refuses a provider that nobody knows, with the nearest name", () => {
     expect(resolve({ provider: "openruoter" })).toEqual({
       kind: "failed",

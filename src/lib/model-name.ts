@@ -1,0 +1,12 @@
+/** What a model's name can be, wherever somebody types one. */
+
+const LONGEST = 200;
+
+/** Why `value` cannot be the name of a model. */
+export function modelNameProblem(value: string): string | undefined {
+  const name = value.trim();
+  if (name === "") return "expected a name, found nothing";
+  if (name.length > LONGEST) return `a model's name has at most ${LONGEST} characters`;
+  if (/[\s\p{C}]/u.test(name)) return "a model's name has no spaces";
+  return /^[\p{L}\p{N}@~]/u.test(name) ? undefined : "a model's name begins with a letter or a digit";
+}
