@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { JsonObject } from "../../src/core/json.ts";
 import { type Cable, type Fault, startCable } from "../fakes/cable.ts";
 import type { ChatServer, LoggedRequest, Reply } from "../fakes/chat-server.ts";
+import { textOf } from "../fixtures/recorded.ts";
 import {
   ask,
   endToEnd,
@@ -65,9 +66,6 @@ async function rolesIn(home: Home): Promise<readonly string[]> {
 }
 
 describe("nanobot agent reads what a server sends in its own way", () => {
-  const recorded = (name: string) =>
-    readFileSync(join(import.meta.dir, `../fixtures/streams/${name}.sse`), "utf8");
-
   /** A turn behind the vendor's own name, so that all that is known of the vendor is in use. */
   function homeOf(vendor: string, server: ChatServer): Home {
     return newHome({
@@ -77,11 +75,7 @@ describe("nanobot agent reads what a server sends in its own way", () => {
   }
 
   test("two calls with one index, and reasoning, from Ollama", async () => {
-    const server = await startModel([
-      { raw: recorded("ollama") },
-      { text: "They differ." },
-      { text: "Yes." },
-    ]);
+    const server = await startModel([{ raw: textOf("ollama") }, { text: "They differ." }, { text: "Yes." }]);
     const home = homeOf("ollama", server);
     mkdirSync(home.workspace);
     writeFileSync(join(home.workspace, "north.md"), "north wind\n");
@@ -106,7 +100,7 @@ describe("nanobot agent reads what a server sends in its own way", () => {
   ])("the answer of %s without its reasoning", async (_, stream, vendor, answer, thought) => {
     // It alone takes its reasoning back.
     const rules = vendor === "deepseek" ? ({ vendor: "deepseek" } as const) : {};
-    const server = await startModel(() => ({ raw: recorded(stream) }), rules);
+    const server = await startModel(() => ({ raw: textOf(stream) }), rules);
     const home = homeOf(vendor, server);
     const [plain, json, shown] = await Promise.all([
       ask("why?", home),
@@ -126,7 +120,7 @@ describe("nanobot agent reads what a server sends in its own way", () => {
   });
 
   test("an answer in a terminal without its reasoning", async () => {
-    const server = await startModel([{ raw: recorded("llamacpp") }]);
+    const server = await startModel([{ raw: textOf("llamacpp") }]);
     const terminal = inTerminal(["agent", "-m", "why?"], homeOf("vllm", server));
     expect(await terminal.exited).toBe(0);
     expect(terminal.shown).toContain("At full moon");

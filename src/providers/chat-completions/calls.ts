@@ -85,7 +85,8 @@ export function createWireCalls(): WireCalls {
 
   return {
     add(delta) {
-      const called = isObject(delta["function"]) ? delta["function"] : {};
+      // Some servers leave the inner object out.
+      const called = isObject(delta["function"]) ? delta["function"] : delta;
       const piece: PartialCall = {
         id: textOf(delta["id"]),
         name: textOf(called["name"]),

@@ -48,7 +48,7 @@ export function createReplyBuilder(options: SpokenTextOptions): ReplyBuilder {
     spoken.think(reasoningIn(delta));
     addContent(delta["content"]);
     spoken.say(textOf(delta["refusal"]));
-    for (const call of objectsIn(delta["tool_calls"])) calls.add(call);
+    for (const call of callsIn(delta)) calls.add(call);
   }
 
   return {
@@ -95,4 +95,10 @@ export function createReplyBuilder(options: SpokenTextOptions): ReplyBuilder {
 function bareError(chunk: Fields): unknown {
   const says = chunk["message"] ?? chunk["detail"];
   return typeof says === "string" && says !== "" ? { ...chunk, message: says } : undefined;
+}
+
+/** A list, or one alone; older servers know only `function_call`. */
+function callsIn({ tool_calls: asked, function_call: called }: Fields): readonly Fields[] {
+  if (isObject(asked)) return [asked];
+  return isObject(called) ? [...objectsIn(asked), { function: called }] : objectsIn(asked);
 }

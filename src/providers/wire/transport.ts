@@ -160,21 +160,19 @@ function readRest({ next, cutOff }: Chunks, clock: Clock): void {
   read().catch(cutOff).finally(cancel);
 }
 
-/** Some servers do not stream although they were asked to, and some of those do not say so. */
+/** Some servers do not stream although they were asked to, and some say one thing and send the other. */
 function createReader({ headers }: Response, sink: Sink, watchdog: Watchdog): Reader {
-  const type = headers.get("content-type") ?? "";
-  if (type.includes("text/html")) {
+  if (headers.get("content-type")?.includes("text/html")) {
     throw new BadReply("answered with a web page, so its address is probably wrong", { kind: "badRequest" });
   }
   const isFramed = headers.has("content-length") || headers.get("transfer-encoding") === "chunked";
   const createStream = () => createStreamReader(sink, watchdog, { isFramed });
-  if (type.includes("event-stream")) return createStream();
-  if (type.includes("json")) return createJsonReader(sink);
   let reader: Reader | undefined;
   return {
     push(bytes) {
       const first = bytes.find((byte) => !BLANK.has(byte));
-      if (first === undefined) return true;
+      if (reader === undefined && first === undefined) return true;
+      // No line of a stream begins with a brace, and all JSON that is a reply does.
       reader ??= first === OPENING_BRACE ? createJsonReader(sink) : createStream();
       return reader.push(bytes);
     },

@@ -40,6 +40,20 @@ describe("chat() fails", () => {
     expect(await replyTo({ raw })).toMatchObject({ ok: true, content: "ab" });
   });
 
+  test("not at all when the body is not what its type says", async () => {
+    const event = `data: ${JSON.stringify({ choices: [{ delta: { content: "Hi" } }] })}\n\ndata: [DONE]\n\n`;
+    const whole = JSON.stringify({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] });
+    for (const [raw, type] of [
+      [event, "application/json"],
+      [event, "text/plain"],
+      [whole, "text/event-stream"],
+      [`\ufeff\n${whole}`, "text/plain"],
+    ] as const) {
+      const reply = await replyTo({ raw, headers: { "content-type": type } });
+      expect(reply).toMatchObject({ ok: true, content: "Hi" });
+    }
+  });
+
   test("as what an error says that is sent as a whole chunk", async () => {
     const raw = 'event: error\ndata: {"message":"overloaded","code":529}\n\n';
     expect(await errorFor({ raw })).toMatchObject({

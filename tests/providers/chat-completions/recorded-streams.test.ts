@@ -1,130 +1,18 @@
 /** What is read from streams in the shapes that vendors document, kept in `tests/fixtures/streams`. */
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import fc from "fast-check";
-import type { ChatRequest, ToolCall, Usage } from "../../../src/core/model.ts";
+import type { ChatRequest, ToolCall } from "../../../src/core/model.ts";
 import { cutAtOffsets } from "../../fakes/chat-reply.ts";
+import { FILTERED, folder, type Recorded, recorded, textOf } from "../../fixtures/recorded.ts";
 import { type Connection, connect, serve } from "../fixture.ts";
-
-const folder = join(import.meta.dir, "../../fixtures/streams");
-
-interface Recorded {
-  readonly content: string;
-  readonly reasoning?: string;
-  readonly calls?: readonly ToolCall[];
-  readonly usage?: Usage;
-}
-
-function call(id: string, name: string, args: object): ToolCall {
-  return { id, name, arguments: JSON.stringify(args) };
-}
-
-function used(input: number, output: number, cached = 0, reasoning = 0): Usage {
-  return { input, output, cached, reasoning };
-}
-
-const recorded: Readonly<Record<string, Recorded>> = {
-  openai: { content: "The tide turns twice a day.", usage: used(1210, 70, 1024, 64) },
-  "openai-tools": {
-    content: "",
-    calls: [
-      call("call_Yx1", "read_file", { path: "tides.md" }),
-      call("call_Yx2", "exec", { command: "cal" }),
-    ],
-    usage: used(310, 41),
-  },
-  openrouter: {
-    content: "Twice a day.",
-    reasoning: "Two highs, two lows.",
-    usage: { ...used(410, 29, 128, 21), cost: 0.00042 },
-  },
-  deepseek: {
-    content: "Because of the moon.",
-    reasoning: "The moon pulls.",
-    usage: used(374, 25, 256, 17),
-  },
-  groq: {
-    content: "",
-    calls: [call("k4m1tk85n", "exec", { command: "date -u" }), call("p9w2zx71c", "list_dir", {})],
-    usage: used(210, 33),
-  },
-  ollama: {
-    content: "",
-    reasoning: "Both files are needed.",
-    calls: [
-      call("call_q1w2e3r4", "read_file", { path: "north.md" }),
-      call("call_t5y6u7i8", "read_file", { path: "south.md" }),
-    ],
-    usage: used(188, 52),
-  },
-  vllm: {
-    content: "",
-    reasoning: "A listing will do.",
-    calls: [call("chatcmpl-tool-9f149c74c42f265b", "list_dir", { path: "notes" })],
-    usage: used(151, 19),
-  },
-  "vllm-forced": {
-    content: "",
-    calls: [call("chatcmpl-tool-0c6a2d7714be4f0e", "exec", { command: "uptime" })],
-  },
-  llamacpp: { content: "At full moon, if a < b holds.", reasoning: "Spring and neap tides." },
-  lmstudio: {
-    content: "",
-    reasoning: "Look first.",
-    calls: [call("365174485", "read_file", { path: "tides.md" })],
-  },
-  gemini: {
-    content: "",
-    calls: [
-      {
-        ...call("function-call-1112", "read_file", { path: "north.md" }),
-        extra: { google: { thought_signature: "CikBVGhlIGZpcnN0IGNhbGw=" } },
-      },
-      call("function-call-1113", "read_file", { path: "south.md" }),
-    ],
-    usage: used(281, 31),
-  },
-  mistral: {
-    content: "About every six hours.",
-    reasoning: "Six hours each way.",
-    usage: used(110, 46),
-  },
-  "mistral-tools": {
-    content: "",
-    calls: [
-      call("D681PevKs", "read_file", { path: "north.md" }),
-      call("gJ2yT0xQb", "exec", { command: "date" }),
-    ],
-    usage: used(171, 32),
-  },
-  moonshot: {
-    content: "One moment.",
-    reasoning: "The clock knows.",
-    calls: [call("functions.exec:0", "exec", { command: "date" })],
-    usage: used(390, 21, 256),
-  },
-  zhipu: {
-    content: "好的 🌊",
-    reasoning: "读一下文件。",
-    calls: [call("call_-8123456789", "read_file", { path: "north.md" })],
-    usage: used(205, 44, 192, 12),
-  },
-};
-
-/** A stream that is no answer. */
-const FILTERED = "zhipu-sensitive";
 
 const names = Object.keys(recorded);
 const lineEnds = [
   ["LF", "\n"],
   ["CRLF", "\r\n"],
 ] as const;
-
-function textOf(name: string): string {
-  return readFileSync(join(folder, `${name}.sse`), "utf8");
-}
 
 function bytesOf(name: string, lineEnd: string): Uint8Array {
   return new TextEncoder().encode(textOf(name).replace(/\r?\n/g, lineEnd));

@@ -135,6 +135,14 @@ test.each(["content_filter", "sensitive"])("finish() refuses what ended with %s"
   expect(() => answerTo([...contents("Hi"), chunk({}, reason)])).toThrow("content filter");
 });
 
+test.each([
+  ["one alone", { tool_calls: { index: 0, function: { name: "exec", arguments: ls } } }],
+  ["one without its inner object", { tool_calls: [{ index: 0, name: "exec", arguments: ls }] }],
+  ["one of the older form", { function_call: { name: "exec", arguments: ls } }],
+])("finish() gives a call that comes as %s", (_, delta) => {
+  expect(answerTo([chunk(delta)]).toolCalls).toMatchObject([{ name: "exec", arguments: ls }]);
+});
+
 describe("partial()", () => {
   test.each([
     ["text", ["Hi ", "there"], {}, "Hi there"],
