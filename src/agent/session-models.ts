@@ -44,7 +44,7 @@ export function createSessionModels({
   log,
 }: SessionModelsOptions): SessionModels {
   const last = new Map<string, ModelChoice>();
-  /** Sessions that have chosen since the start. */
+  /** Sessions that have chosen since the start, as long as they are remembered. */
   const haveChosen = new Set<string>();
 
   function remember(key: string, choice: ModelChoice): ModelChoice {

@@ -30,7 +30,9 @@ const contextWindowTokens = setting("How many tokens the model can look at", who
 const temperature = setting("How freely the model chooses its words", fraction(0, 2), 0.1);
 const reasoningEffort = option(
   "How long the model thinks",
-  v.picklist(["none", "minimal", "low", "medium", "high", "xhigh", "max", "adaptive"]),
+  shaped("none, minimal, low, medium, high, xhigh, max or adaptive", (value) =>
+    /^\s*(none|minimal|low|medium|high|xhigh|max|adaptive)?\s*$/i.test(value),
+  ),
 );
 
 const fallbackModel = v.object({

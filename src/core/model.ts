@@ -127,6 +127,7 @@ export interface ChatFailure {
   readonly ok: false;
   readonly error: ModelError;
   readonly partial: string;
+  // The rest is known of a single call over the wire, and not of a request that took several.
   /** What the provider had counted by then, which may be the prompt alone. */
   readonly usage?: Usage;
   /** Something of a reply had arrived, be it a thought or the beginning of a call, so the provider has read the prompt. */

@@ -8,5 +8,5 @@ export function modelNameProblem(value: string): string | undefined {
   if (name === "") return "expected a name, found nothing";
   if (name.length > LONGEST) return `a model's name has at most ${LONGEST} characters`;
   if (/[\s\p{C}]/u.test(name)) return "a model's name has no spaces";
-  return /^[\p{L}\p{N}@~]/u.test(name) ? undefined : "a model's name begins with a letter or a digit";
+  return name.startsWith("-") ? "a model's name does not begin with -" : undefined;
 }

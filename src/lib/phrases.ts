@@ -29,9 +29,6 @@ export function turnFailed(problem: string): string {
   return `I could not answer: ${problem}`;
 }
 
-/** What became of a call to a model whose caller aborted it. */
-export const REQUEST_STOPPED = "The request was stopped";
-
 /** What the user can do about a model that failed. */
 const ADVICE: Readonly<Record<ModelErrorKind, string>> = {
   transient: "try again in a moment",

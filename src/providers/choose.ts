@@ -76,13 +76,17 @@ export function mainSettings(
 ): ModelSettings {
   const name = model ?? settings.modelPreset;
   const preset = name === undefined ? undefined : presetNamed(name, { presets, expand });
-  return withRoom(preset ?? { ...settings, model: model ?? settings.model });
+  return sensible(preset ?? { ...settings, model: model ?? settings.model });
 }
 
-/** Servers refuse a reply as long as the window: half of it is for the prompt. */
-function withRoom<S extends Pick<ModelSettings, "maxTokens" | "contextWindowTokens">>(settings: S): S {
-  const { maxTokens, contextWindowTokens } = settings;
-  return { ...settings, maxTokens: Math.min(maxTokens, Math.max(1, Math.floor(contextWindowTokens / 2))) };
+/** Servers refuse a reply as long as the window, so half of it is for the prompt. A blank effort is none said. */
+function sensible(settings: ModelSettings): ModelSettings {
+  const { maxTokens, contextWindowTokens, reasoningEffort } = settings;
+  return {
+    ...settings,
+    maxTokens: Math.min(maxTokens, Math.max(1, Math.floor(contextWindowTokens / 2))),
+    reasoningEffort: reasoningEffort?.trim().toLowerCase() || undefined,
+  };
 }
 
 function presetNamed(
@@ -140,7 +144,7 @@ export function createModelChooser(options: ChooserOptions): (wanted: Wanted) =>
   /** A stand-in that cannot be used is left out with a warning: the program works without it. */
   function fallbackFor(entry: Fallback, main: ModelSettings) {
     try {
-      const wanted = withRoom(fallbackSettings(entry, main));
+      const wanted = sensible(fallbackSettings(entry, main));
       const found = resolve(wanted.model, wanted.provider);
       if (found.kind !== "resolved") return undefined;
       const { maxTokens, temperature, reasoningEffort } = wanted;

@@ -58,7 +58,7 @@ export function entryOf(message: StoredMessage, at: number): Entry {
 }
 
 /** What sending all entries would take. */
-export function tokensOf({ tokens, images }: SessionState): number {
+export function tokensOf({ tokens, images }: Pick<SessionState, "tokens" | "images">): number {
   return tokens + Math.min(images, IMAGES_PER_REQUEST) * IMAGE_TOKENS;
 }
 

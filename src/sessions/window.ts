@@ -31,25 +31,48 @@ export function windowOf(state: SessionState, tokens: number): readonly StoredMe
 }
 
 function narrow(state: SessionState, target: number): void {
-  const { entries, metadata } = state;
-  const lastUser = Math.max(
-    0,
-    entries.findLastIndex(({ message }) => message.role === "user"),
-  );
-  let { from = 0, results = 0 } = metadata.shown ?? {};
+  leaveOutResults(state, target);
+  if (tokensOf(state) > target) dropTurns(state, target);
+}
+
+/** Of the turns before the last one. */
+function leaveOutResults(state: SessionState, target: number): void {
   let tokens = tokensOf(state);
-  for (const { message, at, tokens: whole } of entries.slice(0, lastUser)) {
+  let results = 0;
+  for (const { message, at, tokens: whole } of state.entries.slice(0, lastUserOf(state))) {
     if (tokens <= target) break;
     if (message.role !== "tool" || !isWorthLeavingOut(message.content)) continue;
     tokens -= whole - entryOf(withoutResult(message), at).tokens;
     results = at + 1;
   }
-  for (const [index, entry] of entries.entries()) {
-    if (entry.message.role === "user") from = entry.at;
-    if (tokens <= target || index >= lastUser) break;
-    tokens -= entry.tokens;
+  const { from = 0, results: before = 0 } = state.metadata.shown ?? {};
+  if (results > before) show(state, { from, results });
+}
+
+function dropTurns(state: SessionState, target: number): void {
+  const rest = { tokens: state.tokens, images: state.images };
+  const lastUser = lastUserOf(state);
+  let from = state.entries[0]?.at ?? 0;
+  for (const [index, entry] of state.entries.entries()) {
+    if (entry.message.role === "user") {
+      from = entry.at;
+      if (tokensOf(rest) <= target || index >= lastUser) break;
+    }
+    rest.tokens -= entry.tokens;
+    rest.images -= entry.images;
   }
-  state.metadata = { ...metadata, shown: { from, results } };
+  show(state, { from, results: state.metadata.shown?.results ?? 0 });
+}
+
+function lastUserOf({ entries }: SessionState): number {
+  return Math.max(
+    0,
+    entries.findLastIndex(({ message }) => message.role === "user"),
+  );
+}
+
+function show(state: SessionState, shown: Shown): void {
+  state.metadata = { ...state.metadata, shown };
   state.isMetadataDue = true;
   applyShown(state);
 }

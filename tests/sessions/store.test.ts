@@ -11,6 +11,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Session, SessionStore, StoredMessage } from "../../src/core/session.ts";
+import { messagesTokens } from "../../src/lib/request-tokens.ts";
+import { toChat } from "../../src/lib/transcript.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 import { createLocks } from "../../src/platform/locks.ts";
 import { createSessionStore } from "../../src/sessions/store.ts";
@@ -249,6 +251,50 @@ test("open() reads the end of a long session and not the whole of it", async () 
   const { size } = statSync(await store.path("a"));
   expect(size).toBeGreaterThan(300_000);
   expect(bytesRead).toBeLessThan(150_000);
+});
+
+test("window() leaves out results and then turns, once, until it fits", async () => {
+  const { store } = setUp({ tokens: 100_000 });
+  await using(store, "a", async (session) => {
+    for (let turn = 0; turn < 40; turn++) {
+      const call = { id: `c${turn}`, type: "function", function: { name: "look", arguments: "{}" } } as const;
+      await session.append(
+        [
+          user(`q${turn} ${"word ".repeat(100)}`),
+          { role: "assistant", content: "", tool_calls: [call] },
+          { role: "tool", tool_call_id: call.id, name: "look", content: "word ".repeat(700) },
+          assistant(`a${turn} ${"word ".repeat(100)}`),
+        ],
+        { sync: false },
+      );
+    }
+    const sizeOf = (lines: readonly StoredMessage[]) => messagesTokens(lines.map(toChat));
+    // Results alone are enough here, and no turn goes.
+    const wide = session.window(30_000);
+    expect(sizeOf(wide)).toBeLessThanOrEqual(30_000 * 0.7 + 1_000);
+    expect(wide[0]?.content).toStartWith("q0 ");
+    // Here turns must go too, but no more than that.
+    const narrow = session.window(8_000);
+    expect(sizeOf(narrow)).toBeLessThanOrEqual(8_000 * 0.7);
+    expect(sizeOf(narrow)).toBeGreaterThan(8_000 * 0.5);
+    expect(session.window(8_000)).toEqual(narrow);
+  });
+});
+
+test("window() loses no turn to images that are not sent any more", async () => {
+  const { store } = setUp({ tokens: 100_000 });
+  const picture = { path: "/ws/media/cli/0a.png", mime: "image/png" };
+  await using(store, "a", async (session) => {
+    for (let turn = 0; turn < 60; turn++) {
+      await session.append([{ ...user(`q${turn}`), media: [picture] }, assistant(`a${turn}`)], {
+        sync: false,
+      });
+    }
+    expect(session.window(29_000)).toHaveLength(120);
+    const less = session.window(20_000);
+    expect(less.length).toBeGreaterThan(16);
+    expect(less.length).toBeLessThan(30);
+  });
 });
 
 test("window() pays no attention to an offset that lies behind the end of the file", async () => {

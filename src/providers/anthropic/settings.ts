@@ -45,7 +45,7 @@ export function settingsFor(request: ChatRequest, quirks: AnthropicQuirks, takes
   const toolChoice = toolChoiceFor(request, quirks);
   const choice = toolChoice === undefined ? {} : { toolChoice };
   const forced = toolChoice?.["type"] === "tool";
-  const effort = efforts[request.reasoningEffort?.toLowerCase() ?? ""];
+  const effort = efforts[request.reasoningEffort ?? ""];
   const thoughtful = forced || effort === undefined ? undefined : thinkingFor(effort, request, quirks);
   if (thoughtful !== undefined && (takesBudget || thoughtful.thinking.type === "adaptive")) {
     return { ...thoughtful, ...choice };

@@ -13,7 +13,7 @@ import type {
   ToolCall,
   ToolMessage,
 } from "../../core/model.ts";
-import { REQUEST_STOPPED } from "../../lib/phrases.ts";
+import { ABORTED } from "../../lib/aborted.ts";
 import { clip, oneLine } from "../../lib/text.ts";
 import { type Intent, understand, type When } from "./intent.ts";
 
@@ -61,7 +61,7 @@ export function createOfflineModel(): Model {
 }
 
 function aborted(partial: string): ChatReply {
-  return { ok: false, error: { kind: "aborted", message: REQUEST_STOPPED }, partial };
+  return { ok: false, error: ABORTED, partial };
 }
 
 function say(text: string, signal: AbortSignal, onDelta: (delta: ChatDelta) => void): ChatReply {

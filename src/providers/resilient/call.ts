@@ -11,7 +11,7 @@ import type {
 } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
 import { abortable } from "../../lib/abort.ts";
-import { ABORTED } from "./deadline.ts";
+import { ABORTED } from "../../lib/aborted.ts";
 
 export interface Failure extends ChatFailure {
   /** Neither the server nor the request is to blame: a package cannot be loaded, or a model breaks its contract. */

@@ -3,17 +3,15 @@
 import type { ChatFailure, ModelError } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
 import { limitSignal } from "../../lib/abort.ts";
-import { REQUEST_STOPPED } from "../../lib/phrases.ts";
-
-export const ABORTED: ModelError = { kind: "aborted", message: REQUEST_STOPPED };
+import { ABORTED } from "../../lib/aborted.ts";
 
 export interface Deadline {
   /** Aborts at the deadline, and with the caller's signal. */
   readonly signal: AbortSignal;
   /** In milliseconds. */
   left(): number;
-  /** What to say when `signal` has aborted. */
-  failure(reply: ChatFailure): ChatFailure;
+  /** What to say when `signal` has aborted. `last` is what went wrong before that. */
+  failure(reply: ChatFailure, last: ModelError | undefined): ChatFailure;
   stop(): void;
 }
 
@@ -23,10 +21,10 @@ export function createDeadline(clock: Clock, ms: number, caller: AbortSignal): D
   return {
     signal,
     left: () => ms - (clock.elapsed() - started),
-    failure(reply) {
+    failure(reply, last) {
       if (caller.aborted) return { ...reply, error: ABORTED };
-      const last = reply.error.kind === "aborted" ? "" : `: ${reply.error.message}`;
-      const message = `No answer came within ${span(ms)}${last}`;
+      const why = last === undefined ? "" : `: ${last.message}`;
+      const message = `No answer came within ${span(ms)}${why}`;
       return { ...reply, error: { kind: "transient", message } };
     },
     stop: release,

@@ -14,11 +14,12 @@ import type {
 } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
 import type { ModelCall } from "../../core/usage.ts";
+import { ABORTED } from "../../lib/aborted.ts";
 import { goOnFrom, outOfQuota, switchesTo, waitsFor } from "../../lib/phrases.ts";
 import { promptTokens } from "../../lib/request-tokens.ts";
 import { tail } from "../../lib/text.ts";
 import { callModel, type Failure, openModel, type Reply } from "./call.ts";
-import { ABORTED, createDeadline, type Deadline } from "./deadline.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
 import { showsImages, withoutImages } from "./image-refusals.ts";
 import type { Standing } from "./standing.ts";
 
@@ -76,6 +77,8 @@ interface Progress {
   replies: number;
   /** The last of them that was an answer as far as it went. */
   cut: ChatAnswer | undefined;
+  /** What went wrong last. */
+  last: ModelError | undefined;
 }
 
 /**
@@ -157,8 +160,9 @@ export function createResilient({
         progress.continuations++;
         continue;
       }
-      if (deadline.signal.aborted) return deadline.failure(reply);
+      if (deadline.signal.aborted) return deadline.failure(reply, progress.last);
       const { error } = reply;
+      progress.last = error;
       if (!isInWords && error.kind === "badRequest" && !reply.isOurs && showsImages(original)) {
         isInWords = true;
         continue;
@@ -174,7 +178,7 @@ export function createResilient({
         options.onNotice?.({ kind: "waiting", text: waitsFor(error.message, wait) });
       // An abort is looked at below.
       await clock.sleep(wait, deadline.signal).catch(() => {});
-      if (deadline.signal.aborted) return deadline.failure(reply);
+      if (deadline.signal.aborted) return deadline.failure(reply, progress.last);
     }
   }
 
@@ -188,7 +192,7 @@ export function createResilient({
     const share = createDeadline(clock, deadline.left() / (others + 1), deadline.signal);
     try {
       const reply = await ask(candidate, request, options, { deadline: share, progress });
-      return !reply.ok && deadline.signal.aborted ? deadline.failure(reply) : reply;
+      return !reply.ok && deadline.signal.aborted ? deadline.failure(reply, progress.last) : reply;
     } finally {
       share.stop();
     }
@@ -196,8 +200,8 @@ export function createResilient({
 
   /** Those that work come first; a model that keeps failing is left alone for a while, if there is another. */
   function order(): readonly Candidate[] {
-    const closed = candidates.filter(({ standing }) => standing.breaker.allows());
-    return closed.length > 0 ? closed : candidates;
+    const working = candidates.filter(({ standing }) => standing.breaker.allows());
+    return working.length > 0 ? working : candidates;
   }
 
   /** Once, until it answers again. */
@@ -253,7 +257,14 @@ export function createResilient({
     provider: candidates[0].provider,
     async chat(request, options) {
       const deadline = createDeadline(clock, deadlineMs, options.signal);
-      const progress: Progress = { text: "", continuations: 0, usage: undefined, replies: 0, cut: undefined };
+      const progress: Progress = {
+        text: "",
+        continuations: 0,
+        usage: undefined,
+        replies: 0,
+        cut: undefined,
+        last: undefined,
+      };
       try {
         const reply = await askAll(request, options, deadline, progress);
         if (reply.ok) return joined(reply, progress);

@@ -4,6 +4,7 @@ import type { LocalServer } from "../../core/app.ts";
 import type { Clock } from "../../core/platform.ts";
 import { abortable, limitSignal } from "../../lib/abort.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { modelNameProblem } from "../../lib/model-name.ts";
 import { readBounded } from "../wire/body.ts";
 import type { Vendor } from "./vendor.ts";
 import { vendors } from "./vendors.ts";
@@ -20,7 +21,6 @@ export interface DiscoverOptions {
 
 const MOST_BYTES = 256 * 1024;
 const MOST_MODELS = 100;
-const LONGEST_NAME = 200;
 
 /**
  * Servers that list a model, in the order of their rows, each with its models in order. A request holds
@@ -99,13 +99,11 @@ function modelsIn(answer: unknown): readonly string[] {
   if (!Array.isArray(list)) return [];
   const found = list.flatMap((model: unknown) => {
     const name = isObject(model) ? (model["id"] ?? model["name"]) : undefined;
-    return typeof name === "string" && isModelName(name) && !cannotTalk(name) ? [name] : [];
+    return typeof name === "string" && modelNameProblem(name) === undefined && !cannotTalk(name)
+      ? [name]
+      : [];
   });
   return [...new Set(found)].sort().slice(0, MOST_MODELS);
-}
-
-function isModelName(name: string): boolean {
-  return name.length <= LONGEST_NAME && /^[^\s\p{C}]+$/u.test(name);
 }
 
 /** Servers list models that only embed or rank beside those that answer. */

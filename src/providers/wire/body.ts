@@ -27,7 +27,7 @@ export function chunksOf({ body }: Response): Chunks {
 
 /**
  * The beginning of a body, of at most `limit` bytes, as far as it came `withinMs`. `isWhole` says that there
- * were no more bytes.
+ * were no more bytes. Rejects with a `BrokenOff` when the connection breaks.
  */
 export async function readBounded(
   response: Response,
@@ -35,9 +35,14 @@ export async function readBounded(
   time?: { readonly clock: Clock; readonly withinMs: number },
 ): Promise<{ readonly text: string; readonly isWhole: boolean }> {
   const chunks = chunksOf(response);
-  const callOff = time?.clock.after(time.withinMs, chunks.cutOff);
+  let isLate = false;
+  const callOff = time?.clock.after(time.withinMs, () => {
+    isLate = true;
+    chunks.cutOff();
+  });
   try {
-    return await readUpTo(chunks, limit);
+    const { text, isWhole } = await readUpTo(chunks, limit);
+    return { text, isWhole: isWhole && !isLate };
   } finally {
     callOff?.();
   }

@@ -96,7 +96,12 @@ async function fetchOrRefuse(
     throw new Unreachable("the server could not be reached", { cause });
   });
   if (response.ok) return response;
-  const { text } = await readBounded(response, MOST_REFUSAL, { clock, withinMs: REFUSAL_MS });
+  // Whatever happens to its words, a refusal is one.
+  const reading = readBounded(response, MOST_REFUSAL, { clock, withinMs: REFUSAL_MS });
+  const { text } = await reading.catch((error: unknown) => {
+    if (error instanceof BrokenOff) return { text: "" };
+    throw error;
+  });
   if (response.status >= 300 && response.status < 400) throw redirected(response.headers, url);
   throw new Refusal({ status: response.status, headers: response.headers, body: text });
 }

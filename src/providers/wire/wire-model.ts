@@ -11,8 +11,8 @@ import type {
 } from "../../core/model.ts";
 import type { Clock } from "../../core/platform.ts";
 import { abortable } from "../../lib/abort.ts";
+import { ABORTED } from "../../lib/aborted.ts";
 import { createMask } from "../../lib/mask.ts";
-import { REQUEST_STOPPED } from "../../lib/phrases.ts";
 import { BadTarget, CallFailure, Refusal } from "./errors.ts";
 import { describeBug, describeFailure } from "./sentences.ts";
 import type { Sink, Target, Transport } from "./transport.ts";
@@ -115,8 +115,6 @@ function failed(error: ModelError, builder: ReplyBuilder): ChatFailure {
     ...(started ? { started } : {}),
   };
 }
-
-const ABORTED: ModelError = { kind: "aborted", message: REQUEST_STOPPED };
 
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;

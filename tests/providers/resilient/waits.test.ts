@@ -103,6 +103,11 @@ describe("createResilient() ends", () => {
     expect(outcome.text).toBe("so far");
   });
 
+  test("at the deadline with what had gone wrong before", async () => {
+    const { ask } = setup([[down, { hang: true }]], { deadlineMs: 10_000 });
+    expect(errorOf(await ask())?.message).toBe("No answer came within 10 seconds: the server is down");
+  });
+
   test("at the deadline when a model cannot even be opened", async () => {
     const clock = createFakeClock();
     const hanging: Candidate = {

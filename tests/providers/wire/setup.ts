@@ -78,7 +78,7 @@ export function collect(): Collected {
 
 export const TARGET = { url: "http://model.test/v1", init: { method: "POST" } };
 
-export function open(server: ScriptedBody, options: Partial<TransportOptions> = {}) {
+export function open(server: Pick<ScriptedBody, "fetch">, options: Partial<TransportOptions> = {}) {
   const clock = createFakeClock();
   const sink = collect();
   const transport = createTransport({ fetch: server.fetch, clock, ...options });

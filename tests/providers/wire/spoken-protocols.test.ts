@@ -1,3 +1,5 @@
+/** What models write into their text is read in the same way whatever protocol carries it. */
+
 import { describe, expect, test } from "bun:test";
 import type { ChatAnswer, ChatRequest } from "../../../src/core/model.ts";
 import * as anthropic from "../anthropic/fixture.ts";

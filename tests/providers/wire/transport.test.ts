@@ -154,3 +154,26 @@ describe("send() tells failures apart", () => {
     expect(server.isCutOff).toBe(true);
   });
 });
+
+describe("send() reads a refusal", () => {
+  const refused = (body: ReadableStream<Uint8Array>) =>
+    Object.assign(async () => new Response(body, { status: 401 }), { preconnect() {} });
+  const said = new TextEncoder().encode('{"error":"no"}');
+
+  test("whose body breaks, as one all the same", async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error("ECONNRESET")),
+    });
+    const { send } = open({ fetch: refused(body) });
+    expect(await send().catch((error: unknown) => error)).toMatchObject({ status: 401, body: "" });
+  });
+
+  test("whose body never ends, as far as it came in two seconds", async () => {
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(said) });
+    const { send, clock } = open({ fetch: refused(body) });
+    const sending = send().catch((error: unknown) => error);
+    await clock.whenPending(2);
+    await clock.advance(2_000);
+    expect(await sending).toMatchObject({ status: 401, body: '{"error":"no"}' });
+  });
+});

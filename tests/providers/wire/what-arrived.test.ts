@@ -1,3 +1,5 @@
+/** What a failure says of what had arrived before it: tested through a protocol, since builders know it. */
+
 import { expect, test } from "bun:test";
 import { connect, replyTo, serve } from "../fixture.ts";
 
