@@ -109,14 +109,26 @@ function asShown(entry: Entry, { results }: Shown): Entry {
   return entryOf(withoutResult(message), at);
 }
 
+/**
+ * Whether another process has decided to show more than this state still holds: it did not know of what was
+ * decided here and not written yet.
+ */
+export function showsMore({ metadata: { shown }, applied }: SessionState): boolean {
+  if (applied === undefined) return false;
+  return (shown?.from ?? 0) < applied.from || (shown?.results ?? 0) < applied.results;
+}
+
 /** Forgets what is not shown any more. */
 export function applyShown(state: SessionState): void {
   const { shown } = state.metadata;
   if (shown === undefined || shown === state.applied) return;
   state.applied = shown;
+  // Whatever a damaged line says, the last turn is shown.
+  const lastUser = state.entries.findLast(({ message }) => message.role === "user");
+  const from = Math.min(shown.from, lastUser?.at ?? 0);
   setEntries(
     state,
-    state.entries.filter(({ at }) => at >= shown.from).map((entry) => asShown(entry, shown)),
+    state.entries.filter(({ at }) => at >= from).map((entry) => asShown(entry, shown)),
   );
 }
 
@@ -168,6 +180,7 @@ export async function loadState(path: string, key: string, options: LoadOptions)
   state.endsInNewline = (await files.read(path, { start: stat.bytes - 1, end: stat.bytes }))[0] === 0x0a;
   const newestFirst: Entry[] = [];
   let found = 0;
+  let hasUser = false;
   const damagedAt: number[] = [];
   let metadata: SessionMetadata | undefined;
   for await (const { at, bytes } of linesFromEnd(files, path, stat.bytes)) {
@@ -187,7 +200,8 @@ export async function loadState(path: string, key: string, options: LoadOptions)
       const most = shown === undefined ? tokens : MOST_WINDOWS * tokens;
       if (found > most && line.message.role === "user" && metadata !== undefined) break;
     }
-    if (at <= Math.max(metadata?.offset ?? 0, shown?.from ?? 0)) break;
+    hasUser ||= line.kind === "message" && line.message.role === "user";
+    if (at <= (metadata?.offset ?? 0) || (hasUser && at <= (shown?.from ?? 0))) break;
   }
   setEntries(state, newestFirst.reverse());
   if (metadata) state.metadata = { ...metadata, key };
@@ -232,18 +246,18 @@ export async function catchUp(state: SessionState, bytes: number, options: LoadO
   for await (const { at, bytes: line } of appended) {
     const parsed = parseSessionLine(line);
     if (parsed.kind === "damaged") damagedAt.push(at);
-    takeIn(state, at, parsed);
+    takeIn(state, at, parsed, bytes);
   }
   state.bytes = bytes;
   reportDamage(state, log, damagedAt);
   state.endsInNewline = (await files.read(state.path, { start: bytes - 1, end: bytes }))[0] === 0x0a;
 }
 
-function takeIn(state: SessionState, at: number, line: SessionLine): void {
+function takeIn(state: SessionState, at: number, line: SessionLine, bytes: number): void {
   if (line.kind === "message") {
     addEntry(state, line.message, at);
   } else if (line.kind === "metadata") {
-    state.metadata = { ...line.metadata, key: state.metadata.key };
+    state.metadata = { ...sensible(line.metadata, bytes), key: state.metadata.key };
     state.metadataAt = at;
   }
 }

@@ -11,7 +11,7 @@ import { oneLine } from "../lib/text.ts";
 import { adopt, findLegacy, type LegacyPlaces, listSessionFiles, type SessionFile } from "./legacy.ts";
 import { parseSessionLine } from "./lines.ts";
 import { createSession } from "./session.ts";
-import { catchUp, emptyState, loadState, MOST_WINDOWS, type SessionState, trim } from "./state.ts";
+import { catchUp, emptyState, loadState, MOST_WINDOWS, type SessionState, showsMore, trim } from "./state.ts";
 import { linesFromStart } from "./tail.ts";
 
 /** Sessions kept in memory between turns, and the bytes of them. */
@@ -75,7 +75,10 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     if (known === undefined || known.inode !== stat.inode || known.bytes > stat.bytes) {
       return loadState(path, key, load);
     }
-    if (known.bytes < stat.bytes) await catchUp(known, stat.bytes, load);
+    if (known.bytes < stat.bytes) {
+      await catchUp(known, stat.bytes, load);
+      if (showsMore(known)) return loadState(path, key, load);
+    }
     return known;
   }
 

@@ -297,6 +297,54 @@ test("window() loses no turn to images that are not sent any more", async () => 
   });
 });
 
+test("window() shows the last turn whatever a metadata line says, in this process and the next", async () => {
+  const { store, workspace } = setUp();
+  await add(store, "a", user("old"), assistant("x"));
+  const { size } = statSync(await store.path("a"));
+  for (const from of [size, size + 20, 1e9]) {
+    const line = { _type: "metadata", key: "a", metadata: {}, shown: { from, results: 0 } };
+    appendFileSync(await store.path("a"), `${JSON.stringify(line)}\n`);
+    for (const one of [store, setUp({ workspace }).store]) {
+      const window = await using(one, "a", async (session) => session.window(1_000));
+      expect(window.map(({ content }) => content)).toEqual(["old", "x"]);
+    }
+  }
+});
+
+test("window() is the same in two processes of which one narrowed it and wrote nothing", async () => {
+  const { store, workspace } = setUp();
+  const other = setUp({ workspace }).store;
+  for (let turn = 0; turn < 60; turn++) {
+    await add(store, "a", user(`q${turn} ${"word ".repeat(50)}`), assistant("word ".repeat(50)));
+  }
+  await using(store, "a", async (session) => session.window(3_000));
+  await using(other, "a", async (session) => {
+    session.window(50_000);
+    await session.setMetadata({ title: "x" });
+  });
+  const windows = [];
+  for (const one of [store, other, setUp({ workspace }).store]) {
+    windows.push(await using(one, "a", async (session) => session.window(50_000)));
+  }
+  expect(windows[0]).toEqual(windows[2] ?? []);
+  expect(windows[1]).toEqual(windows[2] ?? []);
+});
+
+test("window() drops a large turn and not only a part of it", async () => {
+  const { store } = setUp({ tokens: 100_000 });
+  const big = Array.from({ length: 300 }, (_, step) => {
+    const call = { id: `c${step}`, type: "function", function: { name: "look", arguments: "{}" } } as const;
+    return [
+      { role: "assistant", content: "", tool_calls: [call] },
+      { role: "tool", tool_call_id: call.id, name: "look", content: "word ".repeat(70) },
+    ] as const;
+  });
+  await add(store, "a", user("big"), ...big.flat(), assistant("done"), user("small"), assistant("yes"));
+  await add(store, "a", user("now"));
+  const window = await using(store, "a", async (session) => session.window(20_000));
+  expect(window.map(({ content }) => content)).toEqual(["small", "yes", "now"]);
+});
+
 test("window() pays no attention to an offset that lies behind the end of the file", async () => {
   const { store, workspace } = setUp();
   await add(store, "a", user("old"), assistant("x"));

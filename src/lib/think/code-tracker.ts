@@ -4,7 +4,8 @@ export type CodeTracker = ReturnType<typeof createCodeTracker>;
 
 /** Of a line no more is looked at to find out whether it begins or ends a fence. */
 const LONGEST_FENCE_LINE = 500;
-const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/s;
+/** At any depth of lists and quotations: text that may be code is better taken for code. */
+const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/s;
 
 /** The marks of the fence that `line` opens, or nothing: a fence has no backtick behind its own ones. */
 function openingOf(line: string): string {
@@ -54,6 +55,10 @@ export function createCodeTracker() {
           run = 0;
         }
       }
+    },
+    /** Nothing at all stands before the place on its line. */
+    get lineIsEmpty() {
+      return line === "";
     },
     /** Only white space stands before the place on its line. */
     get lineIsBlank() {

@@ -11,11 +11,13 @@ export type Verdict = "text" | "mention" | "drop" | "reasoning" | "call" | "wait
 
 /** Where the tag stands. */
 export interface Place {
-  readonly code: Pick<CodeTracker, "lineIsBlank" | "inFence" | "openRun">;
+  readonly code: Pick<CodeTracker, "lineIsEmpty" | "lineIsBlank" | "inFence" | "openRun">;
   /** Nothing visible came before. */
   readonly atStart: boolean;
-  /** Directly behind the sign that ends a sentence, or behind another tag. */
-  readonly isAfterSentence: boolean;
+  /** What stands directly before the tag: one character, or nothing. */
+  readonly before: string;
+  /** Nothing but white space came behind a block or a call. */
+  readonly isBehindBlock: boolean;
   /** An opener was mentioned before. */
   readonly hasMention: boolean;
   readonly takesCalls: boolean;
@@ -38,6 +40,7 @@ interface Line {
 
 const SPAN = /(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/gs;
 const GAP = /[\s\p{P}|]/u;
+const SENTENCE_SIGN = /^[,.;:!?]\s/;
 const CONNECTOR = /^(?:and|or|to)?$/i;
 const NO_WORD = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
@@ -61,15 +64,20 @@ function isConnector(inside: string): boolean {
 
 function judgeOpener(name: ThinkName, { code, atStart }: Place, { text, end }: Line): Verdict {
   if (atStart || code.lineIsBlank) return "reasoning";
-  if (text !== "" && !GAP.test(text.charAt(0))) return "reasoning";
+  const next = text.charAt(0);
+  if (next !== "" && !GAP.test(next)) return "reasoning";
+  // No thought begins with a comma.
+  if (SENTENCE_SIGN.test(text)) return "mention";
   if (end === "open") return "wait";
   const inside = insideOf(name, text);
   if (inside !== undefined) return isConnector(inside) ? "mention" : "reasoning";
   return text.trim() === "" && end === "newline" ? "reasoning" : "mention";
 }
 
-function judgeStray(atStart: boolean, { text, end }: Line): Verdict {
-  if (atStart) return "drop";
+function judgeStray({ code, atStart, before }: Place, { text, end }: Line): Verdict {
+  if (atStart || code.lineIsBlank) return "drop";
+  // In a sentence there would be a space before it, or behind it.
+  if (/[\p{L}\p{N}]/u.test(text.charAt(0)) && /[^\s\p{Pi}"'`]/u.test(before)) return "drop";
   if (text.trim() !== "") return "text";
   return end === "open" ? "wait" : "drop";
 }
@@ -94,15 +102,16 @@ export function judgeTag(tag: Tag, place: Place, behind: Behind): Verdict {
     case "open":
       return judgeOpener(tag.name, place, line);
     case "close":
-      return hasMention ? "text" : judgeStray(atStart, line);
+      return hasMention ? "text" : judgeStray(place, line);
     case "marker":
-      return judgeStray(atStart, line);
+      return judgeStray(place, line);
     case "analysis":
       return atStart ? "reasoning" : "text";
     case "selfClosing":
       return atStart ? "drop" : "text";
     case "openCall":
-      return takesCalls && (code.lineIsBlank || place.isAfterSentence) ? judgeCall(behind) : "text";
+      // An indented one may be code, and one in a sentence is talked about.
+      return takesCalls && (code.lineIsEmpty || place.isBehindBlock) ? judgeCall(behind) : "text";
     case "closeCall":
       return "text";
   }

@@ -7,7 +7,7 @@ export type ThinkName = (typeof THINK_NAMES)[number];
 export type Tag =
   | { readonly kind: "open" | "close" | "selfClosing"; readonly name: ThinkName }
   | { readonly kind: "openCall" | "closeCall" }
-  /** The markers of gpt-oss; `analysis` begins reasoning, and all the others are mere punctuation. */
+  /** The markers of gpt-oss and of templates; `analysis` begins reasoning, and all the others are mere punctuation. */
   | { readonly kind: "analysis" | "marker" };
 
 /** As they are written, but for upper and lower case. */
@@ -25,6 +25,10 @@ const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
   ["<|start|>assistant", { kind: "marker" }],
   ["<|end|>", { kind: "marker" }],
   ["<|return|>", { kind: "marker" }],
+  // The ends of a turn in the templates of other models.
+  ["<|im_end|>", { kind: "marker" }],
+  ["<|eot_id|>", { kind: "marker" }],
+  ["<|endoftext|>", { kind: "marker" }],
 ]);
 
 const LONGEST = Math.max(...[...TAGS.keys()].map((raw) => raw.length));

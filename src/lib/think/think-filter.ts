@@ -7,20 +7,21 @@
  * | any              | in a code fence, or in a code span on its line         | text                    |
  * | `<think>`        | at the start; first on its line; before a word; at its | reasoning               |
  * |                  | line's end; before its closer and more than "and"      |                         |
- * |                  | elsewhere: before white space or punctuation           | a mention, that is text |
+ * |                  | elsewhere, and before a sign that goes on with the     | a mention, that is text |
+ * |                  | sentence                                               |                         |
  * | `<think/>`       | at the start                                           | left out                |
- * | stray `</think>` | at the start; at its line's end if behind no mention   | left out; what was said |
- * |                  |                                                        | before it was reasoning |
+ * | stray `</think>` | at the start; first or last on its line, or between    | left out; what was said |
+ * |                  | two words without a space; behind no mention           | before it was reasoning |
  * | gpt-oss analysis | at the start                                           | reasoning               |
  * | other markers    | at the start; at their line's end                      | left out                |
- * | `<tool_call>`    | first on its line or right behind the end of a         | calls                   |
- * |                  | sentence; before `{`, `[` or a backtick, and around    |                         |
- * |                  | nothing else                                           |                         |
+ * | `<tool_call>`    | the first thing on its line, or behind another; before | calls                   |
+ * |                  | `{`, `[` or a backtick, and around nothing else        |                         |
  *
  * Anything else is text. `<thinking>` and `<thought>` are as `<think>`. What decides lies on the tag's line and
  * at most `FARTHEST` characters behind it: that much text is held back, and a block in the middle of a line that
  * begins with a space is known for reasoning only if it ends within that bound. Reasoning ends with the reply or
- * with its closer, unless that stands directly between backticks.
+ * with its closer, unless that stands directly between backticks. If only a closer of another name came, what
+ * stands behind that is the answer.
  *
  * A reply that `startsInside` a block is held back until a closer comes. If none comes it is text, except that
  * what has grown beyond `LONGEST_START` is given as reasoning, and stays that.
@@ -55,7 +56,8 @@ const LONGEST_CALL = 4 * 1024 * 1024;
 
 type State =
   | { readonly in: "text" }
-  | { readonly in: "reasoning"; readonly until: ThinkName | "late closer" | "marker" }
+  /** `held` is what came behind a closer of another name: the answer, if its own never comes. */
+  | { readonly in: "reasoning"; readonly until: ThinkName | "late closer" | "marker"; held?: string }
   /** Held until it is known whether the reply began inside a block. */
   | { readonly in: "start"; held: string; isBlank: boolean }
   /** Held until it is known whether it is one. */
@@ -92,6 +94,8 @@ export function createThinkFilter({
   let ended = false;
   /** Nothing visible has been said. */
   let atStart = true;
+  /** A block stood at the start. */
+  let beganWithBlock = false;
   let isBehindBlock = false;
   let hasMention = false;
   let takesCalls = toolCalls;
@@ -99,14 +103,16 @@ export function createThinkFilter({
   /** White space between a block at the start and the text is dropped. */
   function say(raw: string): void {
     const visible = atStart ? raw.trimStart() : raw;
-    const text = atStart && isBehindBlock ? visible : raw;
+    const text = atStart && beganWithBlock ? visible : raw;
     if (text !== "") sink.text(text);
     atStart &&= visible === "";
+    isBehindBlock &&= raw.trim() === "";
     code.pass(raw);
   }
 
   /** What comes now is visible again. */
   function leaveBlock(): void {
+    beganWithBlock ||= atStart;
     isBehindBlock = true;
     state = TEXT;
   }
@@ -141,9 +147,12 @@ export function createThinkFilter({
 
   function judge(tag: Tag, end: number): Verdict {
     const text = buffer.slice(end, end + FARTHEST);
-    const isAfterSentence = /[.!?:;>。！？：…]$/.test(previous);
     const behind = { text, isOpen: !ended && text.length < FARTHEST };
-    return judgeTag(tag, { code, atStart, isAfterSentence, hasMention, takesCalls }, behind);
+    return judgeTag(
+      tag,
+      { code, atStart, before: previous.slice(-1), isBehindBlock, hasMention, takesCalls },
+      behind,
+    );
   }
 
   /** False if more must come first. */
@@ -163,13 +172,24 @@ export function createThinkFilter({
     return true;
   }
 
-  function onReasoning({ until }: In<"reasoning">, { tag, end }: Piece): void {
+  function onReasoning(thought: In<"reasoning">, { tag, end }: Piece): void {
+    const { until } = thought;
     const raw = take(end);
     const isOwn = until === "late closer" || (tag?.kind === "close" && tag.name === until);
-    const isEnd = until === "marker" ? tag?.kind === "marker" : tag?.kind === "close" && isOwn;
-    if (isEnd && until === "late closer") sink.strayCloser();
-    if (isEnd) leaveBlock();
-    else sink.reasoning(raw);
+    if (until === "marker" ? tag?.kind === "marker" : tag?.kind === "close" && isOwn) {
+      if (thought.held !== undefined) sink.reasoning(thought.held);
+      if (until === "late closer") sink.strayCloser();
+      leaveBlock();
+      return;
+    }
+    if (thought.held === undefined && tag?.kind !== "close") {
+      sink.reasoning(raw);
+      return;
+    }
+    thought.held = (thought.held ?? "") + raw;
+    if (thought.held.length <= LONGEST_START) return;
+    sink.reasoning(thought.held);
+    delete thought.held;
   }
 
   function onStart(start: In<"start">, { tag, end }: Piece): void {
@@ -207,6 +227,7 @@ export function createThinkFilter({
   function endCall({ opener, held }: In<"call">, closer = ""): boolean {
     const calls = parseTextCalls(held);
     state = TEXT;
+    isBehindBlock = calls !== undefined;
     if (calls) sink.calls(calls, opener + held + closer);
     return calls !== undefined;
   }
@@ -236,6 +257,11 @@ export function createThinkFilter({
     end() {
       ended = true;
       drain();
+      if (state.in === "reasoning" && state.held !== undefined) {
+        const answer = state.held.replace(/^<\/\w+>/, "");
+        leaveBlock();
+        say(answer);
+      }
       while (state.in === "start" || state.in === "call") {
         const open = state;
         if (open.in === "start") unread(open.held);

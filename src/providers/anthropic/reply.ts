@@ -141,7 +141,9 @@ export function createAnthropicReply(options: SpokenTextOptions): ReplyBuilder {
     partial: spoken.partial,
     finish() {
       if (stopReason === "refusal") throw contentFiltered();
-      const { content, toolCalls } = spoken.finish(finishCalls(callsIn(blocks), options.newCallId));
+      const { content, toolCalls } = spoken.finish(finishCalls(callsIn(blocks), options.newCallId), {
+        cutOff: CUT_OFF.has(stopReason),
+      });
       const usage = counts && usageOf(counts);
       const thinkingBlocks = thinkingOf(blocks);
       return {

@@ -77,7 +77,9 @@ export function createReplyBuilder(options: SpokenTextOptions): ReplyBuilder {
     finish() {
       if (FILTERED.includes(finishReason)) throw contentFiltered();
       if (finishReason === "error") throw new BadReply("failed in the middle of its reply");
-      const { content, toolCalls, reasoning } = spoken.finish(calls.finish(options.newCallId));
+      const { content, toolCalls, reasoning } = spoken.finish(calls.finish(options.newCallId), {
+        cutOff: CUT_OFF.test(finishReason),
+      });
       return {
         ok: true,
         content,

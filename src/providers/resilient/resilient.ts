@@ -236,17 +236,17 @@ export function createResilient({
       if (isOfModel(reply)) standing.breaker.failed();
       const { kind, message } = reply.error;
       const failure = isStandIn(candidate) ? namedIn(reply, labelOf(candidate)) : reply;
-      // It can be helped, also when it is a stand-in that says so.
-      if (kind === "contextOverflow") return failure;
       first ??= failure;
       const next = inTurn[index + 1];
       // What a stand-in finds wrong may be its own settings, and the next one has others.
-      const mayBeBetter = isOfModel(reply) || (kind === "badRequest" && isStandIn(candidate));
+      const isItsOwn = isStandIn(candidate) && (kind === "badRequest" || kind === "contextOverflow");
+      const mayBeBetter = isOfModel(reply) || isItsOwn;
       const goesOn = mayBeBetter && !deadline.signal.aborted && next !== undefined;
       if (kind === "quota" && (goesOn || progress.cut !== undefined)) {
         tellOfQuota(candidate, outOfQuota(message, goesOn ? labelOf(next) : undefined), options);
       }
-      if (!goesOn) return first;
+      // Too long can be helped, also when it is the last stand-in that says so.
+      if (!goesOn) return kind === "contextOverflow" ? failure : first;
       if (kind !== "quota")
         options.onNotice?.({ kind: "switched", text: switchesTo(message, labelOf(next)) });
     }

@@ -157,7 +157,7 @@ export function createResponsesReply(options: SpokenTextOptions): ReplyBuilder {
     partial: spoken.partial,
     finish() {
       if (finishReason === "content_filter") throw contentFiltered();
-      const { content, toolCalls } = spoken.finish(calls.finish(options.newCallId));
+      const { content, toolCalls } = spoken.finish(calls.finish(options.newCallId), { cutOff });
       const blocks = thinkingBlocks();
       return {
         ok: true,

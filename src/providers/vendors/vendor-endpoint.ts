@@ -49,7 +49,7 @@ export function endpointOf(
  */
 function takeApart(address: string): { base: string; query: Readonly<Record<string, string>> } {
   const [rest = "", search = ""] = (address.split("#")[0] ?? "").split("?");
-  const base = rest.replace(/\/+$/, "").replace(/\/(chat\/completions|responses|messages)$/, "");
+  const base = rest.replace(/\/+$/, "").replace(/\/(chat\/completions|responses|messages|models)$/, "");
   return { base, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 

@@ -28,7 +28,13 @@ export interface SpokenText {
   /** The text so far: what its deltas joined give. What is still held may be reasoning, and is no part of it. */
   partial(): string;
   /** `native` are the protocol's own calls. Servers that find those in the text, too, send both. Throws `BadReply`. */
-  finish(native: readonly ToolCall[]): {
+  finish(
+    native: readonly ToolCall[],
+    options?: {
+      /** The reply ends where the limit of tokens was reached, so that calls at its end may be quoted as well. */
+      readonly cutOff?: boolean;
+    },
+  ): {
     readonly content: string;
     readonly toolCalls: readonly ToolCall[];
     readonly reasoning: string;
@@ -68,7 +74,10 @@ export function createSpokenText({
       return;
     }
     last.raw += piece;
-    if (piece.trim() === "") return;
+    if (piece.trim() !== "") sayCalls();
+  }
+
+  function sayCalls(): void {
     for (const { raw } of calls.splice(0)) text.add(raw);
   }
 
@@ -105,8 +114,9 @@ export function createSpokenText({
       reasoning.add(piece);
     },
     partial: () => text.text,
-    finish(native) {
+    finish(native, { cutOff = false } = {}) {
       filter?.end();
+      if (cutOff) sayCalls();
       // A reply without text says nothing about how the model's text begins.
       if (filter) habit?.note(sawStrayCloser);
       const toolCalls = native.length > 0 ? native : callsInText();

@@ -148,7 +148,10 @@ describe("createThinkFilter() tells text and reasoning apart in", () => {
     ["```\ncode\n```\n<think>plan</think>Hi", "```\ncode\n```\nHi", "plan"],
     ["```\ncode\n``` \n<think>plan</think>Hi", "```\ncode\n``` \nHi", "plan"],
     ["~~~\n```\n~~~\n<think>plan</think>Hi", "~~~\n```\n~~~\nHi", "plan"],
-    ["    ```\n<think>plan</think>Hi", "    ```\nHi", "plan"],
+    ["    ```\n<think>plan</think>Hi", "    ```\n<think>plan</think>Hi", ""],
+    ["> ```\n> <think>x</think>\n> ```\n<think>y</think>", "> ```\n> <think>x</think>\n> ```\n", "y"],
+    ["<think>a</thinking>Hi", "Hi", "a"],
+    ["Write <think>, then </think>, then it.", "Write <think>, then </think>, then it.", ""],
     ["```a```\n<think>plan</think>Hi", "```a```\nHi", "plan"],
     ["Hi <think>plan\n```\n</think>\n<think>b</think>", "Hi \n", "plan\n```\nb"],
     // A mention and a block.
@@ -235,7 +238,15 @@ describe("createThinkFilter() finds tool calls in", () => {
 
   test.each([
     [`<tool_call>\n${a}\n</tool_call>`, "", "", ["a"]],
-    [`Hi.<tool_call>${a}</tool_call><TOOL_CALL>[${a},${b}]</TOOL_CALL>!`, "Hi.!", "", ["a", "a", "b"]],
+    [`Hi.\n<tool_call>${a}</tool_call><TOOL_CALL>[${a},${b}]</TOOL_CALL>!`, "Hi.\n!", "", ["a", "a", "b"]],
+    [
+      `Hi.<tool_call>${a}</tool_call><tool_call>${a}</tool_call>`,
+      `Hi.<tool_call>${a}</tool_call><tool_call>${a}</tool_call>`,
+      "",
+      [],
+    ],
+    [`Like so:\n    <tool_call>${a}</tool_call>`, `Like so:\n    <tool_call>${a}</tool_call>`, "", []],
+    [`- \`\`\`\n<tool_call>${a}</tool_call>`, `- \`\`\`\n<tool_call>${a}</tool_call>`, "", []],
     [`<tool_call>${a}</tool_call>\n<tool_call>${b}</tool_call>\n`, "\n\n", "", ["a", "b"]],
     [`<tool_call>\`\`\`json\n${a}\n\`\`\`</tool_call>`, "", "", ["a"]],
     [`<think>plan</think>\n<tool_call>${a}</tool_call>`, "", "plan", ["a"]],
@@ -250,14 +261,14 @@ describe("createThinkFilter() finds tool calls in", () => {
     ['<tool_call>{"name":"<tool_call></tool_call>"}</tool_call>', "", "", ["<tool_call></tool_call>"]],
     // The closer is missing.
     [`Hi\n<tool_call>${a}`, "Hi\n", "", ["a"]],
-    [`The <think> tag:<tool_call>${a}`, "The <think> tag:", "", ["a"]],
+    [`The <think> tag:\n<tool_call>${a}`, "The <think> tag:\n", "", ["a"]],
     // No calls.
     [`Write <tool_call>${a}</tool_call> to call`, `Write <tool_call>${a}</tool_call> to call`, "", []],
     ['Hi <tool_call>{"name":"a"', 'Hi <tool_call>{"name":"a"', "", []],
     [`Hi <tool_call>{"name":"a\n<think>plan</think>!`, 'Hi <tool_call>{"name":"a\n!', "plan", []],
     ["The <tool_call> tag\n<think>plan</think>Hi", "The <tool_call> tag\nHi", "plan", []],
     ["The <tool_call>{…}</tool_call> tag", "The <tool_call>{…}</tool_call> tag", "", []],
-    [`<tool_call>{b}</tool_call><tool_call>${a}</tool_call>`, "<tool_call>{b}</tool_call>", "", ["a"]],
+    [`<tool_call>{b}</tool_call>\n<tool_call>${a}</tool_call>`, "<tool_call>{b}</tool_call>\n", "", ["a"]],
     ["<tool_call>name</tool_call>", "<tool_call>name</tool_call>", "", []],
     ["a </tool_call> b <tool_call/>", "a </tool_call> b <tool_call/>", "", []],
     ["a <tool_call>", "a <tool_call>", "", []],
@@ -419,7 +430,8 @@ describe("createThinkFilter()", () => {
     const prose = fc.stringMatching(/^[a-z .,:\n<>(){}#*-]{0,40}$/);
     const lines = prose.map((text) => `so ${text}SECRET${text}`);
     const line = prose.map((text) => `${text}SECRET${text}`.replaceAll("\n", " "));
-    const secret = fc.oneof(lines, line);
+    // No thought begins with a comma: what does is a sentence about the tag.
+    const secret = fc.oneof(lines, line).filter((text) => !/^[,.;:!?]\s/.test(text));
     const closed = fc.tuple(prose, secret).map(([before, inside]) => `${before}<think>${inside}</think>`);
     const open = fc.tuple(prose, secret).map(([before, inside]) => `${before}\n<think>${inside}`);
     const reply = fc.tuple(fc.array(closed, { maxLength: 4 }), prose, fc.option(open, { nil: "" }));

@@ -114,8 +114,8 @@ test("finish() prefers the server's calls to those in the text", () => {
   const textCall = { id: "new_1", name: "exec", arguments: ls };
   expect(answerTo(contents(...block), offered)).toMatchObject({ content: "", toolCalls: [textCall] });
   const native = call({ id: "a", function: { name: "exec", arguments: ls } });
-  const answer = answerTo([...contents("Looking.", block), native], offered);
-  expect(answer).toMatchObject({ content: "Looking.", toolCalls: [{ id: "a", name: "exec" }] });
+  const answer = answerTo([...contents("Looking.\n", block), native], offered);
+  expect(answer).toMatchObject({ content: "Looking.\n", toolCalls: [{ id: "a", name: "exec" }] });
   expect(answer.toolCalls).toHaveLength(1);
 });
 

@@ -28,6 +28,12 @@ describe("createResilient() falls back", () => {
     expect(trace(asked)).toBe("m0@0 m1@0");
   });
 
+  test("from a stand-in whose window is too small to the next one", async () => {
+    const { ask, asked } = setup([[failure("auth")], [failure("contextOverflow")], ["from the last"]]);
+    expect((await ask()).text).toBe("from the last");
+    expect(trace(asked)).toBe("m0@0 m1@0 m2@0");
+  });
+
   test("from a stand-in whose own settings are wrong to the next one", async () => {
     const { ask, asked } = setup([[failure("auth")], [failure("badRequest")], ["from the last"]]);
     expect((await ask()).text).toBe("from the last");
@@ -75,8 +81,8 @@ describe("createResilient() falls back", () => {
     expect(errorOf(await ask())).toEqual({ kind: "auth", message: "first" });
   });
 
-  test("and reports that a stand-in needs less, since that can be helped, and which one", async () => {
-    const { ask } = setup([[failure("auth")], [failure("contextOverflow")], ["never asked"]]);
+  test("and reports that the last stand-in needs less, since that can be helped, and which one", async () => {
+    const { ask } = setup([[failure("auth")], [failure("contextOverflow")]]);
     expect(errorOf(await ask())).toMatchObject({ kind: "contextOverflow", model: "p1/m1" });
   });
 

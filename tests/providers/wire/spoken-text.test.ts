@@ -34,8 +34,8 @@ const offered = { toolsOffered: true };
 
 describe("finish()", () => {
   test("gives text, reasoning and calls", () => {
-    expect(finish(`<think>plan</think>\nLooking.${block}${block}`, offered)).toEqual({
-      content: "Looking.",
+    expect(finish(`<think>plan</think>\nLooking.\n${block}${block}`, offered)).toEqual({
+      content: "Looking.\n",
       reasoning: "plan",
       toolCalls: [
         { id: "new_1", name: "exec", arguments: ls },
@@ -89,6 +89,15 @@ test("finish() obeys no call that is followed by text, or stands in a sentence: 
     expect(finish(text, offered)).toEqual({ content: text, reasoning: "", toolCalls: [] });
   }
   expect(finish(`Let me look.\n${block}\n\n`, offered).toolCalls).toHaveLength(1);
+});
+
+test("finish() obeys no call in a reply that was cut off, which may have been quoting", () => {
+  const { spoken } = start(offered);
+  spoken.say(`The file says:\n${block}`);
+  expect(spoken.finish([], { cutOff: true })).toMatchObject({
+    toolCalls: [],
+    content: `The file says:\n${block}`,
+  });
 });
 
 test("finish() takes what came before a closer without an opener for reasoning, although it was shown", () => {
