@@ -1,16 +1,30 @@
 /** The composition root: knows every part, builds each when it is first asked for, and hands it on as a port. */
 
-import type { App, ConverseOptions, GlobalFlags, LocalServer, Paths, ProviderInfo } from "./core/app.ts";
+import { Buffer } from "node:buffer";
+import type {
+  App,
+  CommandsInfo,
+  ConverseOptions,
+  GlobalFlags,
+  LocalServer,
+  Paths,
+  ProviderInfo,
+} from "./core/app.ts";
+import type { AskOwner } from "./core/approval.ts";
+import type { AuditLog } from "./core/audit.ts";
 import type { Bus } from "./core/bus.ts";
 import type { Channel } from "./core/channel.ts";
 import { UserError } from "./core/errors.ts";
+import type { ExecSessions } from "./core/exec-sessions.ts";
 import type { MediaStore } from "./core/media.ts";
 import type { FinalMessage } from "./core/messages.ts";
 import type { Platform } from "./core/platform.ts";
+import type { ReplayOptions, TurnReplay } from "./core/replay.ts";
 import type { SessionStore } from "./core/session.ts";
-import type { ToolFiles, ToolPorts } from "./core/tool.ts";
+import type { AnyTool, ToolFiles, ToolPorts } from "./core/tool.ts";
 import type { Toolbox, ToolRun } from "./core/toolbox.ts";
 import type { ModelCall, UsageStore } from "./core/usage.ts";
+import type { Workers } from "./core/workers.ts";
 import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
@@ -19,8 +33,10 @@ import { createLog, type ProcessLog } from "./platform/log.ts";
 import { vendors } from "./providers/vendors/vendors.ts";
 
 export interface ProcessApp extends App {
-  /** Resolves when what calls to models used is recorded and the log is written. */
+  /** Resolves when what calls to models used and the calls of tools are recorded, and the log is written. */
   flush(): Promise<void>;
+  /** Ends every thread that still runs. For exits. */
+  endThreads(): void;
   /** Takes every known secret out of a text. */
   mask(text: string): string;
 }
@@ -84,8 +100,11 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     const windows = [await agentSettings(), ...Object.values(modelPresets)];
     const tokens = Math.max(...windows.map(({ contextWindowTokens }) => contextWindowTokens));
     const legacy = { homeSessions: join(home, "sessions") };
-    return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens });
+    const { forget: onArchived } = await readLogs();
+    return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens, onArchived });
   });
+
+  const readLogs = lazy(async () => (await import("./lib/read-log.ts")).createReadLogs());
 
   let openUsage: UsageStore | undefined;
   const usage = lazy(async (): Promise<UsageStore> => {
@@ -96,36 +115,77 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     return openUsage;
   });
 
+  let openAudit: AuditLog | undefined;
+  const audit = lazy(async (): Promise<AuditLog> => {
+    const { createAuditLog } = await import("./audit/log.ts");
+    const { workspace } = await paths();
+    openAudit = createAuditLog({ files, clock, ids, locks, log, workspace });
+    return openAudit;
+  });
+
   const media = lazy(async (): Promise<MediaStore> => {
     const { createMediaStore } = await import("./agent/media.ts");
     const { workspace } = await paths();
     return createMediaStore({ files, clock, log, workspace });
   });
 
+  /** Who can put a question to the owner now. */
+  let asker: AskOwner | undefined;
+  const approvals = lazy(async (): Promise<AskOwner> => {
+    const { createApprovals } = await import("./access/approvals.ts");
+    return createApprovals({ clock, log, asker: () => asker });
+  });
+
+  async function askAtTerminal(onInterrupt: () => void): Promise<void> {
+    const { createTerminalAsker } = await import("./channels/cli/terminal-asker.ts");
+    asker = createTerminalAsker({ terminal, clock, color: !env["NO_COLOR"], onInterrupt });
+  }
+
+  const enabledTools = lazy(async (): Promise<readonly AnyTool[]> => {
+    const tools = await import("./tools/registry.ts");
+    const { exec, file, web } = await toolSettings();
+    const isEnabled = (name: string) => {
+      if (["exec", "list_exec_sessions", "write_stdin"].includes(name)) return exec.enable;
+      return name.startsWith("web_") ? web.enable : file.enable;
+    };
+    return Object.values(tools).filter(({ name }) => isEnabled(name));
+  });
+
   const toolbox = lazy(async (): Promise<Toolbox> => {
-    const [{ createToolbox }, { createSpill }, tools] = await Promise.all([
+    const [{ createToolbox }, { createSpill }] = await Promise.all([
       import("./agent/toolbox.ts"),
       import("./agent/spill.ts"),
-      import("./tools/registry.ts"),
     ]);
     const { workspace } = await paths();
-    const { exec, file } = await toolSettings();
-    const isEnabled = (name: string) => (name === "exec" ? exec.enable : file.enable);
+    const { record } = await audit();
     const spill = createSpill({ files, clock, workspace });
     return createToolbox({
-      tools: Object.values(tools).filter(({ name }) => isEnabled(name)),
+      tools: await enabledTools(),
       workspace,
       ports: await toolPorts(),
       maxResultChars: (await agentSettings()).maxToolResultChars,
       mask: log.mask,
+      ask: async (question, signal) => (await approvals())(question, signal),
+      audit: record,
       spill: ({ sessionKey }, { id }, text) => spill(sessionKey, id, text),
+      keepImage: async ({ data, name }) =>
+        (await media()).save({
+          channel: "tools",
+          bytes: Buffer.from(data, "base64"),
+          name,
+          imagesOnly: true,
+        }),
+      clock,
       log,
     });
   });
 
   /** The files that tools and the prompt may touch; `ownResults` are what one session's tools put aside. */
   const openFiles = lazy(async (): Promise<(ownResults?: string) => ToolFiles> => {
-    const { createWorkspaceFiles } = await import("./lib/workspace-files.ts");
+    const [{ createWorkspaceFiles }, { HIDDEN, READ_ONLY }] = await Promise.all([
+      import("./lib/workspace-files.ts"),
+      import("./lib/own-places.ts"),
+    ]);
     const { workspace, configFile } = await paths();
     const { restrictToWorkspace, allowedPaths } = await toolSettings();
     return (ownResults) =>
@@ -135,30 +195,92 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
         home: homeFolder,
         restrict: restrictToWorkspace,
         allowedPaths,
-        hidden: [configFile, ".nanobot"],
-        protectedPaths: ["sessions", "cron/jobs.json"],
+        hidden: [configFile, HIDDEN],
+        protectedPaths: READ_ONLY,
         ownResults,
       });
   });
 
-  async function toolPorts(): Promise<(run: ToolRun) => ToolPorts> {
-    const [{ createToolShell }, { spillFolder }] = await Promise.all([
-      import("./lib/shell.ts"),
+  let startedWorkers: Workers | undefined;
+  const startWorkers = lazy(async (): Promise<Workers> => {
+    const { createWorkers } = await import("./workers.ts");
+    startedWorkers = createWorkers({ clock });
+    return startedWorkers;
+  });
+  const workers: Workers = {
+    run: async (role, input, options) => (await startWorkers()).run(role, input, options),
+    endAll: () => startedWorkers?.endAll(),
+  };
+
+  /** How commands are judged, shut in and started. */
+  const commands = lazy(async () => {
+    const [{ createCommands }, { spillFolder }] = await Promise.all([
+      import("./lib/commands.ts"),
       import("./agent/spill.ts"),
     ]);
-    const { exec } = await toolSettings();
-    const shell = createToolShell({
+    const { workspace, configFile } = await paths();
+    const { exec: settings, restrictToWorkspace, allowedPaths } = await toolSettings();
+    return createCommands({
+      settings,
+      restrictToWorkspace,
+      allowedPaths,
+      files,
       processes,
       env,
-      home: homeFolder,
-      defaultTimeoutSeconds: exec.timeout,
-      allowedEnvKeys: exec.allowedEnvKeys,
-      pathPrepend: exec.pathPrepend,
-      pathAppend: exec.pathAppend,
       os: platform.os,
+      home: homeFolder,
+      workspace,
+      configFile,
+      ownResults: spillFolder,
     });
+  });
+
+  /** One for all conversations, since what runs is counted over all of them. */
+  const execSessions = lazy(async (): Promise<ExecSessions> => {
+    const { createExecSessions } = await import("./lib/exec-sessions.ts");
+    const { spec } = await commands();
+    return createExecSessions({ processes, clock, ids, spec: (start) => spec(start.command, start) });
+  });
+
+  async function describeCommands(): Promise<CommandsInfo> {
+    const { enable: enabled, policy } = (await toolSettings()).exec;
+    return { enabled, policy, sandbox: await (await commands()).sandbox.state() };
+  }
+
+  async function toolPorts(): Promise<(run: ToolRun) => ToolPorts> {
+    const [{ createWeb }, { createWebSearch }, { spillFolder }] = await Promise.all([
+      import("./platform/web.ts"),
+      import("./lib/web-search/create-web-search.ts"),
+      import("./agent/spill.ts"),
+    ]);
+    const reads = await readLogs();
+    const { web: settings, ssrfWhitelist } = await toolSettings();
+    const { proxy, proxyResolvesNames, userAgent } = settings;
+    const { fetch } = platform;
+    const web = await createWeb({ clock, env, fetch, ssrfWhitelist, proxy, proxyResolvesNames, userAgent });
+    const search = createWebSearch({
+      settings: settings.search,
+      env,
+      web,
+      clock,
+      onSecret: (secret) => log.addSecrets([secret]),
+    });
+    const pageReader = settings.fetch.useJinaReader
+      ? (await import("./lib/page-reader.ts")).createPageReader({ web, key: env["JINA_API_KEY"] })
+      : undefined;
+    const { shellOf } = await commands();
+    const running = await execSessions();
     const filesFor = await openFiles();
-    return ({ sessionKey }) => ({ shell, files: filesFor(spillFolder(sessionKey)) });
+    return ({ sessionKey }) => ({
+      shell: shellOf(sessionKey, web),
+      execSessions: running,
+      web,
+      search,
+      pageReader,
+      workers,
+      files: filesFor(spillFolder(sessionKey)),
+      reads: reads.of(sessionKey),
+    });
   }
 
   const chooser = lazy(async () => {
@@ -235,6 +357,30 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     return make({ files, assets, workspace });
   }
 
+  const systemPrompt = lazy(async () => {
+    const { createPromptSource } = await import("./agent/prompt-source.ts");
+    const { runtime, os, arch } = platform;
+    const { workspace } = await paths();
+    const facts = { os, arch, runtime, workspace };
+    return createPromptSource({ files: (await openFiles())(), assets, log, facts });
+  });
+
+  async function replay(options: ReplayOptions, signal: AbortSignal): Promise<TurnReplay> {
+    const [{ replayTurn }, { createCallCheck }] = await Promise.all([
+      import("./agent/replay.ts"),
+      import("./agent/prepare-call.ts"),
+    ]);
+    const tools = await toolbox();
+    const deps = {
+      sessions: await sessions(),
+      systemPrompt: await systemPrompt(),
+      tools,
+      problemOf: createCallCheck(await enabledTools(), tools.definitions, log.mask),
+      maxRounds: (await agentSettings()).maxToolIterations,
+    };
+    return replayTurn(options, deps, signal);
+  }
+
   async function converse(
     options: ConverseOptions,
     signal: AbortSignal,
@@ -243,7 +389,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       { createMemoryBus },
       { createDispatch },
       { createImageLoader },
-      { createPromptSource },
       { createRuntimeContext },
       { createSessionModels },
       { runBehind },
@@ -251,7 +396,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       import("./bus/memory.ts"),
       import("./agent/dispatch.ts"),
       import("./agent/images.ts"),
-      import("./agent/prompt-source.ts"),
       import("./agent/prompt.ts"),
       import("./agent/session-models.ts"),
       import("./channels/delivery.ts"),
@@ -260,7 +404,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     for (const warning of (await config()).warnings) log.warn(warning);
     const settings = await agentSettings();
     const bus = createMemoryBus();
-    const { runtime, os, arch } = platform;
     const dispatch = createDispatch({
       version,
       bus,
@@ -269,6 +412,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       log,
       sessions: await sessions(),
       toolbox: await toolbox(),
+      audit: (await audit()).record,
       models: createSessionModels({
         standard: options.model,
         isWanted: options.isModelWanted,
@@ -276,20 +420,23 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
         find: async (name) => (await chooser())({ model: name }),
         log,
       }),
-      systemPrompt: createPromptSource({
-        files: (await openFiles())(),
-        assets,
-        log,
-        facts: { os, arch, runtime, workspace },
-      }),
+      systemPrompt: await systemPrompt(),
       images: createImageLoader({ files, log, workspace }),
+      mask: log.mask,
+      maskStream: log.maskStream,
       runtimeContext: createRuntimeContext(settings.timezone ?? platform.timeZone),
       maxToolIterations: settings.maxToolIterations,
       toolHintMaxLength: settings.toolHintMaxLength,
       showReasoning: options.showReasoning ?? false,
+      onStop: async (sessionKey) => (await execSessions()).endOf(sessionKey),
     });
     const channel = await openChannel(options, bus);
-    return runBehind({ channel, bus, agent: dispatch.run, signal });
+    asker = channel.ask;
+    try {
+      return await runBehind({ channel, bus, agent: dispatch.run, signal });
+    } finally {
+      asker = undefined;
+    }
   }
 
   async function openChannel(
@@ -321,16 +468,22 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     paths,
     sessions,
     toolbox,
+    commands: describeCommands,
+    askAtTerminal,
     usage,
+    audit,
+    replay,
     media,
     chooseModel: async (wanted) => (await chooser())(wanted),
     providers: describeProviders,
     localServers,
     prepareWorkspace,
     converse,
+    endThreads: workers.endAll,
     async flush() {
       await Promise.all(recording);
       await openUsage?.flush();
+      await openAudit?.flush();
       await log.flush();
     },
     mask: log.mask,

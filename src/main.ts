@@ -11,12 +11,15 @@ async function main(argv: readonly string[]): Promise<number> {
     import("./cli/run.ts"),
   ]);
   const platform = await createPlatform();
-  // However this process ends, no command that it started goes on without it.
-  process.on("exit", () => platform.processes.endAll());
   const abort = new AbortController();
   await handleSignals(abort, platform.terminal);
   const { createApp } = await import("./app.ts");
   const apps: Awaited<ReturnType<typeof createApp>>[] = [];
+  // However this process ends, no command and no thread that it started goes on without it.
+  process.on("exit", () => {
+    platform.processes.endAll();
+    for (const app of apps) app.endThreads();
+  });
   const code = await runCli({
     argv,
     terminal: platform.terminal,

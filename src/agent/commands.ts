@@ -28,7 +28,10 @@ interface CommandPort {
   /** Turns that run or wait, over all sessions. */
   readonly active: () => number;
   readonly startedAt: number;
-  /** Ends what runs and waits in this session now, takes over answering it, and resolves to how many that were. */
+  /**
+   * Ends what runs and waits in this session now, commands that go on included, takes over answering it, and
+   * resolves to how many that were.
+   */
   stopSession(): Promise<number>;
   /** Runs `task` after what is in the session's lane now, and before what comes later. */
   inLane<T>(task: () => Promise<T>): Promise<T>;

@@ -1,10 +1,13 @@
 /** Keeps what one run sends to the model within its budget: the session is not touched, only the copy that is sent. */
 
-import type { AssistantMessage, ChatMessage, TokenScale, ToolMessage } from "../core/model.ts";
-import { isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import type { AssistantMessage, ChatMessage, Image, TokenScale, ToolMessage } from "../core/model.ts";
+import { isResultWorthLeavingOut, isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import { imagesOf } from "../lib/message-images.ts";
 import { leftOutCharacters, leftOutSteps } from "../lib/phrases.ts";
 import { messagesTokens, messageTokens } from "../lib/request-tokens.ts";
 import { headTail } from "../lib/text.ts";
+import { surplusGroups } from "./image-bounds.ts";
+import { showImages } from "./result-images.ts";
 
 /** When something old must go, more than needed goes, so that the prefix stays the same for some rounds. */
 const TARGET = 0.85;
@@ -48,7 +51,8 @@ export function messageBudget({ promptTokens, toolTokens, scale }: ContextOption
 /**
  * In order, until it fits: old tool results are left out, then the conversation begins at a later message
  * of the user, then long arguments of old calls are left out, then the oldest steps since the user's last
- * message, and at last the step that has just come is shortened. What was left out once stays so.
+ * message, and at last the step that has just come is shortened. What was left out once stays so. Images
+ * that are more than a request takes go first, whatever the budget.
  */
 export function createContext(options: ContextOptions): Context {
   const draft = createDraft();
@@ -73,6 +77,7 @@ export function createContext(options: ContextOptions): Context {
       // Of what the model has not seen yet no more goes than must.
       () => shortenResults(draft, newest, { budget, least: SOME_RESULT_CHARS }),
       () => leaveOutArguments(draft, newest, budget),
+      () => leaveOutImages(draft, newest, budget),
       () => shortenResults(draft, newest, { budget, least: LEAST_RESULT_CHARS }),
     ];
     for (const way of ways) {
@@ -95,13 +100,14 @@ export function createContext(options: ContextOptions): Context {
     }
     if (steps === before) return;
     stepsBehind.set(user, steps);
-    draft.replace(user, { ...user, content: `${user.content}\n\n${leftOutSteps(steps)}` });
+    draft.replace(user, { ...draft.now(user), content: `${user.content}\n\n${leftOutSteps(steps)}` });
   }
 
   function fit(messages: readonly ChatMessage[]): readonly ChatMessage[] {
     const budget = Math.min(messageBudget(options), ceiling);
     const before = draft.of(messages);
-    if (draft.tokens <= budget) return before;
+    const isTooMuch = leaveOutSurplusImages(draft, messages);
+    if (draft.tokens <= budget) return isTooMuch ? draft.of(messages) : before;
     shrink(messages, budget);
     return draft.of(messages);
   }
@@ -160,8 +166,31 @@ function createDraft(): Draft {
 function leaveOutResults(draft: Draft, messages: readonly ChatMessage[], most: number): void {
   for (const message of messages) {
     if (draft.tokens <= most) return;
-    if (draft.isKept(message) && isResult(message) && isWorthLeavingOut(draft.now(message).content))
+    const current = draft.now(message);
+    if (draft.isKept(message) && isResult(message) && isResult(current) && isResultWorthLeavingOut(current))
       draft.replace(message, withoutResult(message));
+  }
+}
+
+/** Says whether there were any. */
+function leaveOutSurplusImages(draft: Draft, messages: readonly ChatMessage[]): boolean {
+  const pictured = messages.filter(
+    (message) => draft.isKept(message) && imagesOf(draft.now(message)).length > 0,
+  );
+  const groups = pictured.map((message) => {
+    const images = imagesOf(draft.now(message));
+    return { images: images.length, chars: images.reduce((sum, { data }) => sum + data.length, 0) };
+  });
+  const surplus = pictured.slice(0, surplusGroups(groups));
+  for (const message of surplus) draft.replace(message, withoutImages(draft.now(message)));
+  return surplus.length > 0;
+}
+
+function leaveOutImages(draft: Draft, messages: readonly ChatMessage[], most: number): void {
+  for (const message of messages) {
+    if (draft.tokens <= most) return;
+    const current = draft.now(message);
+    if (draft.isKept(message) && imagesOf(current).length > 0) draft.replace(message, withoutImages(current));
   }
 }
 
@@ -191,7 +220,9 @@ function shortenResults(
   let most = results.reduce((longest, result) => Math.max(longest, lengthOf(result)), 0);
   while (draft.tokens > budget && most > least) {
     most = Math.max(least, Math.floor(most * 0.75));
-    for (const result of results) if (lengthOf(result) > most) draft.replace(result, shortened(result, most));
+    for (const result of results)
+      if (lengthOf(result) > most)
+        draft.replace(result, shortened(result, imagesOf(draft.now(result)), most));
   }
 }
 
@@ -199,8 +230,22 @@ function isResult(message: ChatMessage): message is ToolMessage {
   return message.role === "tool";
 }
 
-function shortened(message: ToolMessage, most: number): ToolMessage {
-  return { ...message, content: headTail(message.content, most, leftOutCharacters) };
+/** With those of its images that are still `shown`. */
+function shortened(message: ToolMessage, shown: readonly Image[], most: number): ToolMessage {
+  const content = headTail(message.content, most, leftOutCharacters);
+  return showImages({ ...message, content }, namesOf(imagesOf(message)), shown);
+}
+
+function namesOf(images: readonly Image[]): readonly string[] {
+  return images.map(({ name }) => name);
+}
+
+/** A user's message has their names in its text already. */
+function withoutImages(message: ChatMessage): ChatMessage {
+  if (message.role === "tool") return showImages(message, namesOf(imagesOf(message)), []);
+  if (message.role !== "user") return message;
+  const { images: _, ...rest } = message;
+  return rest;
 }
 
 function hasLongArguments(message: ChatMessage): message is AssistantMessage {

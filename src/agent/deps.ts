@@ -1,10 +1,12 @@
 /** What a turn needs of the world. */
 
+import type { AuditEntry } from "../core/audit.ts";
 import type { Bus } from "../core/bus.ts";
 import type { SystemMessage } from "../core/model.ts";
 import type { Clock, Ids, Log } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Toolbox } from "../core/toolbox.ts";
+import type { MaskStream } from "../lib/mask-stream.ts";
 import type { ImageLoader } from "./images.ts";
 import type { RuntimeContext } from "./prompt.ts";
 import type { SessionModels } from "./session-models.ts";
@@ -14,12 +16,18 @@ export interface AgentDeps {
   readonly bus: Bus;
   readonly sessions: SessionStore;
   readonly toolbox: Toolbox;
+  /** Records a call that the toolbox did not end. */
+  readonly audit: (entry: AuditEntry) => void;
   readonly models: SessionModels;
   /** The system prompt as the workspace's files have it now. */
   readonly systemPrompt: () => Promise<SystemMessage>;
   /** Adds the images of the conversation to its messages. */
   readonly images: ImageLoader;
   readonly runtimeContext: RuntimeContext;
+  /** Takes the secrets known by now out of what leaves the program. What is stored in a session stays as it is. */
+  readonly mask: (text: string) => string;
+  /** The same for a text that leaves in pieces. */
+  readonly maskStream: () => MaskStream;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -29,8 +29,14 @@ interface Job {
   readonly settled: Promise<TurnEnded["status"]>;
 }
 
-export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnded) => void }): Dispatch {
-  const { clock, log, onTurnEnded = () => {} } = deps;
+interface DispatchDeps extends AgentDeps {
+  readonly onTurnEnded?: (event: TurnEnded) => void;
+  /** Ends what turns of a session left running, after the turns themselves, and resolves to how much that was. */
+  readonly onStop?: (sessionKey: string) => Promise<number>;
+}
+
+export function createDispatch(deps: DispatchDeps): Dispatch {
+  const { clock, log, onTurnEnded = () => {}, onStop = async () => 0 } = deps;
   const lanes = createLanes({ limit: MAX_TURNS });
   /** By session. */
   const jobs = new Map<string, Set<Job>>();
@@ -97,7 +103,7 @@ export function createDispatch(deps: AgentDeps & { onTurnEnded?: (event: TurnEnd
       async stopSession() {
         const stopped = await stopJobs(message.sessionKey);
         taken.push(...stopped);
-        return stopped.length;
+        return stopped.length + (await onStop(message.sessionKey));
       },
       inLane: (task) => lanes.run(message.sessionKey, task),
     }).then(

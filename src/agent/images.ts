@@ -1,29 +1,21 @@
 /** The images of a conversation as a model takes them: read from `media/`, checked, and bounded. */
 
 import { Buffer } from "node:buffer";
-import { IMAGES_PER_MESSAGE, IMAGES_PER_REQUEST } from "../core/media.ts";
+import { IMAGES_PER_MESSAGE, MAX_IMAGE_BYTES } from "../core/media.ts";
 import type { Media } from "../core/messages.ts";
 import type { ChatMessage, Image } from "../core/model.ts";
 import type { FileStat, FileSystem, Log } from "../core/platform.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { isImage, mediaPath } from "../lib/breadcrumb.ts";
 import { imageType } from "../lib/image-type.ts";
+import { imagesOf } from "../lib/message-images.ts";
 import { join, resolve, SEPARATOR } from "../lib/path.ts";
 import { toChat } from "../lib/transcript.ts";
+import { createAllowance, type ImageGroup, surplusGroups } from "./image-bounds.ts";
+import { showImages } from "./result-images.ts";
 
-const MIB = 1024 * 1024;
-/** In base64, which is a third longer, it is the 5 MiB that vendors take. */
-export const MAX_IMAGE_BYTES = 3.75 * MIB;
-/** Of all images of a request together. */
-const REQUEST_CHARS = 16 * MIB;
-/**
- * When there are too many, they go by so many at once, counted from the oldest that is shown: leaving out
- * one with each new one would cost the cached prefix each time.
- */
-const STEP_IMAGES = 5;
-const STEP_CHARS = 4 * MIB;
 /** More than a request takes, so that the images of a conversation stay the same objects from turn to turn. */
-const CACHED_CHARS = 24 * MIB;
+const CACHED_CHARS = 24 * 1024 * 1024;
 
 export interface ImageLoaderOptions {
   readonly files: FileSystem;
@@ -80,11 +72,6 @@ function createImageCache() {
   };
 }
 
-/** What `total` has above `most`, rounded up to whole steps. */
-function surplus(total: number, most: number, step: number): number {
-  return Math.ceil(Math.max(0, total - most) / step) * step;
-}
-
 function areSame(one: readonly Image[], other: readonly Image[]): boolean {
   return one.length === other.length && one.every((image, index) => image === other[index]);
 }
@@ -92,17 +79,36 @@ function areSame(one: readonly Image[], other: readonly Image[]): boolean {
 // Held by their first image: what the cache lets go of takes the message, and what was made of it, along.
 const illustrated = new WeakMap<Image, WeakMap<StoredMessage, ChatMessage>>();
 
+/** Of lines whose images are not shown. */
+const bare = new WeakMap<StoredMessage, ChatMessage>();
+
 function illustrate(line: StoredMessage, images: readonly Image[]): ChatMessage {
-  const message = toChat(line);
-  const [first] = images;
-  if (first === undefined || message.role !== "user") return message;
-  const messages = illustrated.get(first) ?? new WeakMap<StoredMessage, ChatMessage>();
-  illustrated.set(first, messages);
+  const named = imagesNamedIn(line);
+  if (named.length === 0) return toChat(line);
+  const messages = cacheBehind(images[0]);
   const known = messages.get(line);
-  if (known?.role === "user" && areSame(known.images ?? [], images)) return known;
-  const made: ChatMessage = { ...message, images };
+  if (known !== undefined && areSame(imagesOf(known), images)) return known;
+  const made = withImages(toChat(line), named.map(mediaPath), images);
   messages.set(line, made);
   return made;
+}
+
+/** A user's message has the names of its images in its text already. */
+function withImages(message: ChatMessage, names: readonly string[], images: readonly Image[]): ChatMessage {
+  if (message.role === "tool") return showImages(message, names, images);
+  return message.role === "user" && images.length > 0 ? { ...message, images } : message;
+}
+
+function cacheBehind(first: Image | undefined): WeakMap<StoredMessage, ChatMessage> {
+  if (first === undefined) return bare;
+  const messages = illustrated.get(first) ?? new WeakMap<StoredMessage, ChatMessage>();
+  illustrated.set(first, messages);
+  return messages;
+}
+
+/** An assistant's media are what it sent, and are not shown to it. */
+function imagesNamedIn({ role, media = [] }: StoredMessage): readonly Media[] {
+  return role === "assistant" ? [] : media.filter(isImage);
 }
 
 export function createImageLoader({ files, log, workspace }: ImageLoaderOptions): ImageLoader {
@@ -149,12 +155,12 @@ export function createImageLoader({ files, log, workspace }: ImageLoaderOptions)
     }
   }
 
-  async function findAll({ role, media = [] }: StoredMessage): Promise<readonly Found[]> {
+  async function findAll(line: StoredMessage): Promise<readonly Found[]> {
     const found: Found[] = [];
-    if (role !== "user") return found;
-    for (const entry of media.filter(isImage).slice(0, IMAGES_PER_MESSAGE)) {
+    const allowance = createAllowance();
+    for (const entry of imagesNamedIn(line).slice(0, IMAGES_PER_MESSAGE)) {
       const image = await find(entry);
-      if (image !== undefined && charsOf([...found, image]) <= REQUEST_CHARS) found.push(image);
+      if (image !== undefined && allowance.take(charsOf(image.stat))) found.push(image);
     }
     return found;
   }
@@ -172,36 +178,24 @@ export function createImageLoader({ files, log, workspace }: ImageLoaderOptions)
     load: async (line) => readAll(await findAll(line)),
 
     async loadWindow(lines) {
-      const pictured = lines.filter((line) => line.role === "user" && line.media?.some(isImage));
+      const pictured = lines.filter((line) => imagesNamedIn(line).length > 0);
       if (pictured.length === 0) return lines.map(toChat);
-      const found = new Map<StoredMessage, readonly Found[]>();
-      for (const line of pictured) found.set(line, await findAll(line));
-      const groups = withoutSurplus([...found]);
+      const found: (readonly [StoredMessage, readonly Found[]])[] = [];
+      for (const line of pictured) found.push([line, await findAll(line)]);
       const images = new Map<StoredMessage, readonly Image[]>();
-      for (const [line, group] of groups) images.set(line, await readAll(group));
+      for (const [line, group] of found.slice(surplusGroups(found.map(([, group]) => sizeOf(group))))) {
+        images.set(line, await readAll(group));
+      }
       return lines.map((line) => illustrate(line, images.get(line) ?? []));
     },
   };
 }
 
 /** Base64 of a file is so long. */
-function charsOf(group: readonly { readonly stat: FileStat }[]): number {
-  return group.reduce((sum, { stat }) => sum + Math.ceil(stat.bytes / 3) * 4, 0);
+function charsOf({ bytes }: FileStat): number {
+  return Math.ceil(bytes / 3) * 4;
 }
 
-/** Whole lines, the oldest first, until the rest fits. The newest line stays. */
-function withoutSurplus<T extends { readonly stat: FileStat }>(
-  groups: readonly (readonly [StoredMessage, readonly T[]])[],
-): readonly (readonly [StoredMessage, readonly T[]])[] {
-  const all = groups.flatMap(([, group]) => group);
-  let images = surplus(all.length, IMAGES_PER_REQUEST, STEP_IMAGES);
-  let chars = surplus(charsOf(all), REQUEST_CHARS, STEP_CHARS);
-  let first = 0;
-  while ((images > 0 || chars > 0) && first < groups.length - 1) {
-    const group = groups[first]?.[1] ?? [];
-    images -= group.length;
-    chars -= charsOf(group);
-    first++;
-  }
-  return groups.slice(first);
+function sizeOf(group: readonly { readonly stat: FileStat }[]): ImageGroup {
+  return { images: group.length, chars: group.reduce((sum, { stat }) => sum + charsOf(stat), 0) };
 }

@@ -31,6 +31,7 @@ import { toolTokens } from "../lib/request-tokens.ts";
 import { oneLine } from "../lib/text.ts";
 import { callId } from "./call-id.ts";
 import { createContext } from "./context.ts";
+import { withResultImages } from "./result-images.ts";
 
 /** The same call with the same arguments may fail this often before the run ends. */
 const SAME_CALL_FAILURES = 3;
@@ -161,7 +162,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     await emit({ type: "tool.started", call });
     const result = await tools.run(call, run);
     const { id, name } = acceptableCall(call);
-    const message: ToolMessage = { role: "tool", toolCallId: id, name, content: result.text };
+    const message = withResultImages({ role: "tool", toolCallId: id, name, content: result.text }, result);
     await emit({ type: "tool.ended", call, result, message });
     return { call, ok: result.ok, message };
   }

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { UserError } from "../core/errors.ts";
-import type { MediaSource, MediaStore } from "../core/media.ts";
+import { MAX_IMAGE_BYTES, type MediaSource, type MediaStore } from "../core/media.ts";
 import type { Clock, FileStat, FileSystem, Log } from "../core/platform.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { extensionFor, imageType, mediaType } from "../lib/image-type.ts";
@@ -10,7 +10,6 @@ import { join } from "../lib/path.ts";
 import { followLinks } from "../lib/real-path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { oneLine } from "../lib/text.ts";
-import { MAX_IMAGE_BYTES } from "./images.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = 20 * MIB;

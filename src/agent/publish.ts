@@ -1,22 +1,15 @@
-/** What a turn publishes: pieces while it runs, and the one final message that ends it. */
+/** What a turn publishes: pieces while it runs, and the one final message that ends it. No secret leaves in them. */
 
-import {
-  type FinalMessage,
-  finalIdFor,
-  type InboundMessage,
-  type OutboundId,
-  type OutboundMessage,
-} from "../core/messages.ts";
+import { type FinalMessage, finalIdFor, type InboundMessage, type OutboundId } from "../core/messages.ts";
 import type { Usage } from "../core/model.ts";
 import { never } from "../lib/abort.ts";
 import type { AgentDeps } from "./deps.ts";
 
 export type Shown =
-  | {
-      kind: "delta" | "reasoning" | "progress" | "toolHint";
-      content: string;
-      metadata?: OutboundMessage["metadata"];
-    }
+  /** Masked already: a secret can be cut over several of them. */
+  | { kind: "delta" | "reasoning"; content: string }
+  | { kind: "progress"; content: string }
+  | { kind: "toolHint"; content: string; metadata: { name: string; arguments: string } }
   | { kind: "streamEnd"; content: ""; resuming: boolean };
 
 /** Never cut short: what was shown before a stop must come out whole. */
@@ -27,9 +20,28 @@ export async function publish(
 ): Promise<void> {
   const outboundId = deps.ids.next() as OutboundId;
   await deps.bus.publishOutbound(
-    { metadata: {}, ...shown, id: outboundId, channel, chatId, turn: id },
+    { metadata: {}, ...masked(shown, deps), id: outboundId, channel, chatId, turn: id },
     never,
   );
+}
+
+function masked(shown: Shown, { mask }: AgentDeps): Shown {
+  switch (shown.kind) {
+    case "delta":
+    case "reasoning":
+    case "streamEnd":
+      return shown;
+    case "progress":
+      return { ...shown, content: mask(shown.content) };
+    case "toolHint": {
+      const { name, arguments: text } = shown.metadata;
+      return {
+        ...shown,
+        content: mask(shown.content),
+        metadata: { name: mask(name), arguments: mask(text) },
+      };
+    }
+  }
 }
 
 interface Final {
@@ -45,7 +57,7 @@ interface Final {
 /** Puts the one record that ends a turn, a command or a stop. */
 export async function publishFinal(
   { id, channel, chatId }: InboundMessage,
-  deps: Pick<AgentDeps, "bus">,
+  deps: Pick<AgentDeps, "bus" | "mask">,
   { outcome, content, model, usage, answers = [] }: Final,
 ): Promise<void> {
   const metadata = {
@@ -62,7 +74,7 @@ export async function publishFinal(
       channel,
       chatId,
       outcome,
-      content,
+      content: deps.mask(content),
       metadata,
     },
     never,
@@ -72,7 +84,7 @@ export async function publishFinal(
 /** Tells the user something beside the answer, that must arrive too. `name` keeps it apart from other notices of the turn. */
 export async function publishNotice(
   { id, channel, chatId }: InboundMessage,
-  deps: Pick<AgentDeps, "bus">,
+  deps: Pick<AgentDeps, "bus" | "mask">,
   { name, content }: { name: string; content: string },
 ): Promise<void> {
   await deps.bus.publishOutbound(
@@ -85,7 +97,7 @@ export async function publishNotice(
       channel,
       chatId,
       outcome: "notice",
-      content,
+      content: deps.mask(content),
       metadata: {},
     },
     never,

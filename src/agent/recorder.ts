@@ -3,7 +3,7 @@
 import type { RunEvent } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { Usage } from "../core/model.ts";
-import type { Session } from "../core/session.ts";
+import type { Session, StoredMessage } from "../core/session.ts";
 import { toolHint } from "../lib/tool-hint.ts";
 import { toStored } from "../lib/transcript.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
@@ -22,6 +22,7 @@ export interface Recorder {
 
 export function createRecorder(message: InboundMessage, session: Session, deps: AgentDeps): Recorder {
   let streamed = false;
+  const streams = { text: deps.maskStream(), reasoning: deps.maskStream() };
   let isCounted = false;
   let notices = 0;
   const total: { -readonly [K in keyof Usage]: number } = { input: 0, output: 0, cached: 0, reasoning: 0 };
@@ -34,10 +35,11 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
         return;
       case "model.delta":
         if (event.delta.kind === "reasoning") {
-          return deps.showReasoning ? show({ kind: "reasoning", content: event.delta.text }) : undefined;
+          return deps.showReasoning ? showThought(streams.reasoning.push(event.delta.text)) : undefined;
         }
+        await showThought(streams.reasoning.end());
         streamed = true;
-        return show({ kind: "delta", content: event.delta.text });
+        return showText(streams.text.push(event.delta.text));
       case "model.notice": {
         const { kind, text } = event.notice;
         if (kind === "quota")
@@ -47,26 +49,46 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
       case "model.ended":
         if (event.usage) for (const key of usageKeys) total[key] += event.usage[key];
         isCounted ||= event.usage !== undefined;
-        return;
+        return showThought(streams.reasoning.end());
       case "assistant.calls":
         // On disk before anything is changed: after a crash nobody must think that these calls did not run.
         await session.append([toStored(event.message, extra())], { sync: !event.readOnly });
-        if (streamed) await show({ kind: "streamEnd", content: "", resuming: true });
-        streamed = false;
-        return;
+        return endSegment({ resuming: true });
       case "tool.started": {
         const { name, arguments: text } = event.call;
-        const content = toolHint(event.call, deps.toolHintMaxLength);
+        const content = toolHint(event.call, deps.toolHintMaxLength, deps.mask);
         return show({ kind: "toolHint", content, metadata: { name, arguments: text } });
       }
       case "tool.ended":
-        return session.append([toStored(event.message, extra())], { sync: false });
+        return session.append([resultLine(event)], { sync: false });
     }
   }
 
-  async function endStream(): Promise<void> {
-    if (streamed) await show({ kind: "streamEnd", content: "", resuming: false });
+  /** As the tool gave it: what the model was shown of its images is made of that again in every turn. */
+  function resultLine({ message, result }: RunEvent & { type: "tool.ended" }): StoredMessage {
+    const { media = [], text } = result;
+    const beside = media.length === 0 ? {} : { media };
+    return toStored({ ...message, content: text }, { ...extra(), ...beside });
   }
 
-  return { record, endStream, usage: () => (isCounted ? total : undefined) };
+  async function showText(content: string): Promise<void> {
+    if (content !== "") await show({ kind: "delta", content });
+  }
+
+  async function showThought(content: string): Promise<void> {
+    if (content !== "") await show({ kind: "reasoning", content });
+  }
+
+  async function endSegment({ resuming }: { resuming: boolean }): Promise<void> {
+    if (!streamed) return;
+    streamed = false;
+    await showText(streams.text.end());
+    await show({ kind: "streamEnd", content: "", resuming });
+  }
+
+  return {
+    record,
+    endStream: () => endSegment({ resuming: false }),
+    usage: () => (isCounted ? total : undefined),
+  };
 }

@@ -1,18 +1,22 @@
-/** The one wrapper around every tool: prepare the call, execute it, finalise its result. */
+/** The one wrapper around every tool: prepare the call, permit it, execute it, finalise its result, record it. */
 
 import { toJsonSchema } from "@valibot/to-json-schema";
-import * as v from "valibot";
+import type { AskOwner } from "../core/approval.ts";
+import type { AuditDecision, AuditEntry } from "../core/audit.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { ToolCall, ToolDefinition } from "../core/model.ts";
-import type { Log } from "../core/platform.ts";
-import type { AnyTool, ToolContext, ToolPorts, ToolResult } from "../core/tool.ts";
+import { IMAGES_PER_MESSAGE } from "../core/media.ts";
+import type { Media } from "../core/messages.ts";
+import type { Image, ToolCall } from "../core/model.ts";
+import type { Clock, Log } from "../core/platform.ts";
+import type { AnyTool, Permit, ToolContext, ToolPorts, ToolResult, ToolResultParts } from "../core/tool.ts";
 import { toolError } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import { abortable } from "../lib/abort.ts";
-import { nearest } from "../lib/nearest.ts";
-import { NOT_RUN, STOPPED_MIDWAY, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
-import { clip, headTail, wellFormed } from "../lib/text.ts";
-import { castToSchema, parseToolArguments } from "../lib/tool-arguments.ts";
+import { imageNotKept, NOT_RUN, notApproved, STOPPED_MIDWAY, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
+import { headTail, wellFormed } from "../lib/text.ts";
+import { auditEntry } from "./audit-entry.ts";
+import { createLookups } from "./lookups.ts";
+import { type KnownTool, prepareCall } from "./prepare-call.ts";
 
 export interface ToolboxOptions {
   readonly tools: readonly AnyTool[];
@@ -23,14 +27,21 @@ export interface ToolboxOptions {
   readonly maxResultChars: number;
   /** Keeps a result that is too long and resolves to the path by which the model can read it. */
   readonly spill: (run: ToolRun, call: ToolCall, text: string) => Promise<string>;
+  /** Keeps an image, so that the session can show it again. */
+  readonly keepImage: (image: Image) => Promise<Media>;
   /** Takes secrets out of what goes to the model: a command can read more than it was given. */
   readonly mask: (text: string) => string;
+  readonly ask: AskOwner;
+  readonly audit: (entry: AuditEntry) => void;
+  readonly clock: Pick<Clock, "elapsed">;
   readonly log: Log;
 }
 
-interface KnownTool {
-  readonly tool: AnyTool;
-  readonly definition: ToolDefinition;
+/** How a call ended, before its result is made fit for the model. */
+interface Ended {
+  readonly decision: AuditDecision;
+  readonly result: ToolResult;
+  readonly limit: number;
 }
 
 function define(tool: AnyTool): KnownTool {
@@ -45,52 +56,87 @@ export function createToolbox({
   ports,
   maxResultChars,
   spill,
+  keepImage,
   mask,
+  ask,
+  audit,
+  clock,
   log,
 }: ToolboxOptions): Toolbox {
   const known = new Map(tools.map((tool) => [tool.name, define(tool)]));
+  const lookUp = createLookups();
 
-  /** Finds the tool and makes its arguments what its schema says, or says why that cannot be. */
-  function prepare(
-    call: ToolCall,
-  ): { ok: true; tool: AnyTool; args: never } | { ok: false; problem: string } {
-    const entry = known.get(call.name);
-    if (entry === undefined) return { ok: false, problem: unknownTool(call.name, [...known.keys()]) };
-    const parsed = parseToolArguments(call.arguments);
-    if (!parsed.ok) return parsed;
-    const { tool, definition } = entry;
-    const checked = v.safeParse(tool.parameters, castToSchema(parsed.value, definition.parameters));
-    // The schema has just proved the type that `execute` of this same tool takes.
-    if (checked.success) return { ok: true, tool, args: checked.output as never };
-    return {
-      ok: false,
-      problem: `the arguments do not fit: ${checked.issues.map(describeIssue).join("; ")}`,
-    };
+  async function runCall(call: ToolCall, run: ToolRun): Promise<Ended> {
+    const prepared = prepareCall(call, known);
+    if (!prepared.ok) return refused(prepared.problem, maxResultChars);
+    const { tool, args } = prepared;
+    const limit = tool.resultLimit ?? maxResultChars;
+    if (run.signal.aborted) return refused(NOT_RUN, limit);
+    const context: ToolContext = { ...run, workspace, ports: ports(run) };
+    const decision = await permit(tool, args, { call, run, context });
+    if (decision.kind === "refused") return { decision, result: toolError(decision.why), limit };
+    const work = () => execute(tool, args, context);
+    const result = tool.isLookup ? await lookUp({ name: tool.name, args, run }, work) : await work();
+    return { decision, result, limit };
   }
 
-  async function execute(tool: AnyTool, args: never, run: ToolRun): Promise<ToolResult> {
-    if (run.signal.aborted) return toolError(NOT_RUN);
-    const context: ToolContext = { ...run, workspace, ports: ports(run) };
+  /** Whether the call may run. `why` of a refusal is for the model. */
+  async function permit(
+    tool: AnyTool,
+    args: never,
+    { call, run, context }: { call: ToolCall; run: ToolRun; context: ToolContext },
+  ): Promise<AuditDecision> {
+    if (tool.permit === undefined) return { kind: "ran" };
     try {
-      return await abortable(tool.execute(args, context), run.signal);
+      const permitted = await abortable(tool.permit(args, context), run.signal);
+      if (permitted.decision === "allow") return { kind: "ran" };
+      if (permitted.decision === "deny") return { kind: "refused", why: permitted.reason };
+      return await put(permitted, call, run);
     } catch (error) {
-      if (run.signal.aborted) return toolError(STOPPED_MIDWAY);
+      if (run.signal.aborted) return { kind: "refused", why: NOT_RUN };
+      log.debug("Permission was not decided", { tool: tool.name, error });
+      return { kind: "refused", why: describeThrow(error) };
+    }
+  }
+
+  /** What the owner was shown is what runs: the arguments are not read again. */
+  async function put(
+    { what, reason }: Permit & { decision: "ask" },
+    call: ToolCall,
+    run: ToolRun,
+  ): Promise<AuditDecision> {
+    const answer = await abortable(
+      ask({ id: call.id, tool: call.name, what, reason, run }, run.signal),
+      run.signal,
+    );
+    if (answer.granted) return { kind: "approved", by: answer.by };
+    const by = answer.by === undefined ? {} : { by: answer.by };
+    return { kind: "refused", why: notApproved(answer, reason), ...by };
+  }
+
+  async function execute(tool: AnyTool, args: never, context: ToolContext): Promise<ToolResult> {
+    try {
+      return await abortable(tool.execute(args, context), context.signal);
+    } catch (error) {
+      if (context.signal.aborted) return toolError(STOPPED_MIDWAY);
       log.debug("Tool threw", { tool: tool.name, error });
       return toolError(describeThrow(error));
     }
   }
 
   /** Well-formed, not blank, not too long; an error begins `Error: ` and ends with advice. */
-  async function finalise(
-    result: ToolResult,
-    call: ToolCall,
-    run: ToolRun,
-    limit: number,
-  ): Promise<ToolResult> {
+  async function finalise({ result, limit }: Ended, call: ToolCall, run: ToolRun): Promise<ToolResult> {
+    const { ok, external, exitCode } = result;
     const given = mask(wellFormed(result.text));
     const text = given.trim() === "" ? `(${call.name} completed with no output)` : given;
     const shown = text.length > limit ? await shorten(text, call, run, limit) : text;
-    return result.ok ? { ok: true, text: shown } : { ok: false, text: `Error: ${shown}\n${TRY_ANOTHER_WAY}` };
+    const pictures = await keep(result.images ?? [], call);
+    const parts: ToolResultParts = {
+      ...(external === undefined ? {} : { external }),
+      ...(exitCode === undefined ? {} : { exitCode }),
+    };
+    if (!ok) return toolError(`Error: ${shown}\n${TRY_ANOTHER_WAY}`, parts);
+    return { ok, text: [shown, ...pictures.problems].join("\n"), ...parts, ...pictures.parts };
   }
 
   async function shorten(text: string, call: ToolCall, run: ToolRun, limit: number): Promise<string> {
@@ -103,30 +149,43 @@ export function createToolbox({
     return headTail(text, limit, (cut) => `\n[… ${cut} characters left out${rest} …]\n`);
   }
 
+  /** Only what is kept is shown: later turns send the same images again, or the provider's cache is lost. */
+  async function keep(images: readonly Image[], call: ToolCall) {
+    const kept: { image: Image; media: Media }[] = [];
+    const problems: string[] = [];
+    for (const image of images.slice(0, IMAGES_PER_MESSAGE)) {
+      try {
+        kept.push({ image, media: await keepImage(image) });
+      } catch (error) {
+        log.warn("Could not keep an image of a tool result", { tool: call.name, error });
+        problems.push(imageNotKept(image.name));
+      }
+    }
+    const parts =
+      kept.length === 0
+        ? {}
+        : { images: kept.map(({ image }) => image), media: kept.map(({ media }) => media) };
+    return { parts, problems };
+  }
+
   return {
     definitions: [...known.values()]
       .map(({ definition }) => definition)
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     isReadOnly: (name) => known.get(name)?.tool.readOnly ?? false,
     async run(call, run) {
-      const prepared = prepare(call);
-      if (!prepared.ok) return finalise(toolError(prepared.problem), call, run, maxResultChars);
-      const { tool, args } = prepared;
-      return finalise(await execute(tool, args, run), call, run, tool.resultLimit ?? maxResultChars);
+      const began = clock.elapsed();
+      const ended = await runCall(call, run);
+      const result = await finalise(ended, call, run);
+      const durationMs = clock.elapsed() - began;
+      audit(auditEntry(call, run, { decision: ended.decision, result, durationMs }, mask));
+      return result;
     },
   };
 }
 
-function unknownTool(name: string, names: readonly string[]): string {
-  const suggestion = nearest(name, names);
-  const hint = suggestion === undefined ? "." : `; did you mean "${suggestion}"?`;
-  return `there is no tool "${clip(wellFormed(name), 64)}"${hint} The tools are: ${names.join(", ")}`;
-}
-
-function describeIssue(issue: v.BaseIssue<unknown>): string {
-  const path = v.getDotPath(issue) ?? "arguments";
-  if (issue.expected === "never") return `"${path}" is not a parameter`;
-  return issue.received === "undefined" ? `"${path}" is missing` : `"${path}": ${issue.message}`;
+function refused(why: string, limit: number): Ended {
+  return { decision: { kind: "refused", why }, result: toolError(why), limit };
 }
 
 function describeThrow(error: unknown): string {

@@ -9,6 +9,7 @@ import type { Session } from "../core/session.ts";
 import { INTERRUPTED, modelFailed, problemOf, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { messageTokens, toolTokens } from "../lib/request-tokens.ts";
 import { toStored } from "../lib/transcript.ts";
+import { interruptedEntry } from "./audit-entry.ts";
 import { messageBudget } from "./context.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
 import { runLoop } from "./loop.ts";
@@ -80,7 +81,7 @@ async function answer(
   deps: AgentDeps,
   signal: AbortSignal,
 ): Promise<TurnStatus> {
-  await closeInterrupted(session, deps);
+  await closeInterrupted(message, session, deps);
   await addUserLine(message, session, deps);
   const recorder = createRecorder(message, session, deps);
   const model = await deps.models.of(session);
@@ -96,7 +97,13 @@ async function answer(
       model: model.model,
       scale: model.scale,
       tools: deps.toolbox,
-      run: { sessionKey: message.sessionKey, origin: message.origin, signal },
+      run: {
+        sessionKey: message.sessionKey,
+        turn: message.id,
+        sender: message.senderId,
+        origin: message.origin,
+        signal,
+      },
       emit: recorder.record,
     },
   );
@@ -105,19 +112,23 @@ async function answer(
 }
 
 /**
- * What a turn that was cut off left open gets a result that says so. Its calls are not run again: nobody
- * knows how far they came.
+ * What a turn that was cut off left open gets a result that says so, and a line in the audit. Its calls are
+ * not run again: nobody knows how far they came.
  */
-async function closeInterrupted(session: Session, deps: AgentDeps): Promise<void> {
-  const closing = session
-    .openCalls()
-    .map((call) =>
-      toStored(
-        { role: "tool", toolCallId: call.id, name: call.function.name, content: INTERRUPTED },
-        { timestamp: timestamp(deps) },
-      ),
-    );
-  if (closing.length > 0) await session.append(closing, { sync: false });
+async function closeInterrupted(message: InboundMessage, session: Session, deps: AgentDeps): Promise<void> {
+  const open = session.openCalls();
+  if (open.length === 0) return;
+  const closing = open.map((call) =>
+    toStored(
+      { role: "tool", toolCallId: call.id, name: call.function.name, content: INTERRUPTED },
+      { timestamp: timestamp(deps) },
+    ),
+  );
+  const maker = new Map(
+    session.messages.flatMap((line) => (line.tool_calls ?? []).map(({ id }) => [id, line.turn])),
+  );
+  await session.append(closing, { sync: false });
+  for (const call of open) deps.audit(interruptedEntry(call, maker.get(call.id), message, deps.mask));
 }
 
 /** A message that came before is not added again. */

@@ -62,7 +62,7 @@ export async function agent(context: CommandContext, createPrompter: CreatePromp
   const media = await saveImages(context);
   const { home } = await app.paths();
   const { env } = app.platform;
-  const outcome = await app.converse(
+  const conversation = app.converse(
     {
       channel: "cli",
       model,
@@ -82,7 +82,13 @@ export async function agent(context: CommandContext, createPrompter: CreatePromp
     },
     signal,
   );
-  return message !== undefined && outcome !== "answer" && outcome !== "command" ? 1 : 0;
+  try {
+    const outcome = await conversation;
+    return message !== undefined && outcome !== "answer" && outcome !== "command" ? 1 : 0;
+  } catch (error) {
+    leftAtQuestion(error);
+    return 130;
+  }
 }
 
 /** Whoever leaves at a question wants nothing more. */

@@ -6,6 +6,7 @@ type Load = () => Promise<{ readonly command: Command }>;
 
 export const commands: Readonly<Record<string, Load>> = {
   agent: () => import("./agent.ts"),
+  audit: () => import("./audit.ts"),
   config: () => import("./config.ts"),
   onboard: () => import("./onboard.ts"),
   providers: () => import("./providers.ts"),

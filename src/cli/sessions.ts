@@ -2,12 +2,13 @@
 
 import { UserError } from "../core/errors.ts";
 import type { StoredMessage } from "../core/session.ts";
-import { breadcrumb } from "../lib/breadcrumb.ts";
+import { fileLabel } from "../lib/breadcrumb.ts";
 import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
 import { toolHint } from "../lib/tool-hint.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { replay } from "./replay.ts";
 
 const json = { type: "boolean", about: "print JSON" } as const;
 
@@ -43,7 +44,7 @@ function* describe(line: StoredMessage): Generator<string> {
   const time = line.timestamp ? ` ${line.timestamp.slice(0, 16).replace("T", " ")}` : "";
   const name = line.role === "tool" ? `tool ${line.name ?? ""}` : line.role;
   yield `\n${name}${time}`;
-  for (const file of line.media ?? []) yield breadcrumb(file);
+  for (const file of line.media ?? []) yield fileLabel(file);
   if (line.content !== "") yield line.content;
   for (const call of line.tool_calls ?? []) yield `↳ ${toolHint(call.function, 200)}`;
 }
@@ -78,6 +79,16 @@ export const command = defineCommand({
   subcommands: {
     list: { about: "List all sessions, newest first", options: { json }, run: list },
     show: { about: "Print a session from its beginning", positionals: ["KEY"], options: { json }, run: show },
+    replay: {
+      about: "Print a turn in full: the last one, or the one named; exit code 1 when a dry run differs",
+      positionals: ["KEY"],
+      options: {
+        turn: { type: "string", value: "ID", about: "the turn with this id" },
+        dry: { type: "boolean", about: "run the loop on what is recorded, and show what would differ" },
+        json,
+      },
+      run: async (context) => replay(context, await requireSession(context)),
+    },
     path: {
       about: "Print where a session's file is, or would be",
       positionals: ["KEY"],

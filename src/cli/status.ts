@@ -1,6 +1,8 @@
-/** `nanobot status`: where things are, which model answers and why. */
+/** `nanobot status`: where things are, which model answers and why, how commands are kept in. */
 
+import type { CommandsInfo } from "../core/app.ts";
 import { safeJson } from "../lib/safe-json.ts";
+import { stripControls } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
 import { describeModel, modelStatus } from "./model-status.ts";
 
@@ -15,6 +17,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
     config: { path: configFile, exists: (await files.stat(configFile)) !== undefined },
     workspace: { path: workspace, exists: (await files.stat(workspace)) !== undefined },
     model,
+    commands: await app.commands(),
     sessions: (await (await app.sessions()).keys()).length,
     tools: (await app.toolbox()).definitions.map(({ name }) => name),
   };
@@ -30,6 +33,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
       `Workspace: ${workspace} ${mark(status.workspace.exists)}`,
       `Model:     ${describeModel(model)}`,
       ...(model.ready && model.fallbacks.length > 0 ? [`Fallbacks: ${model.fallbacks.join(", ")}`] : []),
+      `Commands:  ${describeCommands(status.commands)}`,
       `Sessions:  ${status.sessions}`,
       `Tools:     ${status.tools.join(", ")}`,
       "",
@@ -38,8 +42,21 @@ async function run(context: CommandContext): Promise<ExitCode> {
   return model.ready ? 0 : 1;
 }
 
+/** Which rules hold, and what commands are shut in with, or why with nothing. */
+function describeCommands({ enabled, policy, sandbox }: CommandsInfo): string {
+  if (!enabled) return "none can be run (tools.exec.enable is false)";
+  switch (sandbox.kind) {
+    case "bwrap":
+      return `${policy}, in a sandbox (bwrap${sandbox.hasProc ? "" : ", without /proc"})`;
+    case "none":
+      return `${policy}, no sandbox (${stripControls(sandbox.why)})`;
+    case "refused":
+      return `✗ refused, because tools.exec.sandbox is bwrap (${stripControls(sandbox.why)})`;
+  }
+}
+
 export const command = defineCommand({
-  about: "Show where things are and which model answers",
+  about: "Show where things are, which model answers, and how commands are kept in",
   options: { json: { type: "boolean", about: "print JSON" } },
   run,
 });

@@ -1,5 +1,8 @@
 /** `nanobot tools`: the agent's tools by hand, through the same wrapper as in a turn. */
 
+import { Stopped } from "../core/errors.ts";
+import type { InboundId } from "../core/messages.ts";
+import { fileLabel } from "../lib/breadcrumb.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
@@ -22,14 +25,27 @@ async function call({ app, positionals, options, signal }: CommandContext): Prom
   const [name = "", json = "{}"] = positionals;
   await ensureWorkspace(app);
   const toolbox = await app.toolbox();
+  const interrupt = new AbortController();
+  await app.askAtTerminal(() => interrupt.abort(new Stopped("user")));
   const id = `cli_${app.platform.ids.next()}`;
   const result = await toolbox.run(
     { id, name, arguments: json },
-    { sessionKey: "cli:tools", origin: "chat", signal },
+    {
+      sessionKey: "cli:tools",
+      turn: id as InboundId,
+      sender: "user",
+      origin: "chat",
+      signal: AbortSignal.any([signal, interrupt.signal]),
+    },
   );
   const { terminal } = app.platform;
-  if (options["json"] === true) terminal.out(`${safeJson({ tool: name, ...result })}\n`);
-  else terminal.out(`${stripControls(result.text)}\n`);
+  // Images are told by where they are kept: in base64 they would flood a terminal.
+  const { images: _, ...said } = result;
+  if (options["json"] === true) terminal.out(`${safeJson({ tool: name, ...said })}\n`);
+  else
+    for (const part of [said.text, ...(said.media ?? []).map(fileLabel)])
+      terminal.out(`${stripControls(part)}\n`);
+  if (interrupt.signal.aborted) return 130;
   return result.ok ? 0 : 1;
 }
 

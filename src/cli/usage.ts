@@ -3,36 +3,17 @@
 import { UserError } from "../core/errors.ts";
 import { type UsageGrouping, type UsageSummary, type UsageTotals, usageGroupings } from "../core/usage.ts";
 import { quote } from "../lib/file-error.ts";
-import { startOfDay } from "../lib/local-day.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
-
-const HOUR_MS = 60 * 60 * 1000;
-const units: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
+import { requireSince } from "./since.ts";
 
 const LONGEST_NAME = 60;
-
-/** `24h`, `7d` and `2w` before `now`, or the beginning of a day as in `2026-11-30`; `undefined` for anything else. */
-export function parseSince(text: string, now: number, timeZone: string): number | undefined {
-  const [, count, unit = ""] = /^(\d{1,6})([hdw])$/i.exec(text) ?? [];
-  const unitMs = units[unit.toLowerCase()];
-  if (unitMs === undefined) return startOfDay(text, timeZone);
-  return Math.max(0, now - Number(count) * unitMs);
-}
 
 function requireGrouping(text: string): UsageGrouping {
   const by = usageGroupings.find((grouping) => grouping === text);
   if (by !== undefined) return by;
   throw new UserError(`Cannot group by ${quote(text)}`, { hint: "Say --by day, model, origin or session" });
-}
-
-function requireSince(text: string, now: number, timeZone: string): number {
-  const since = parseSince(text, now, timeZone);
-  if (since !== undefined) return since;
-  throw new UserError(`Cannot tell which time --since ${quote(text)} means`, {
-    hint: "Say how long ago (24h, 7d, 2w), or a day (2026-11-30)",
-  });
 }
 
 const count = new Intl.NumberFormat("en");

@@ -2,6 +2,13 @@
 
 import * as v from "valibot";
 import { isObject } from "../lib/is-object.ts";
+import { nearest } from "../lib/nearest.ts";
+import {
+  ENGINE_NAMES,
+  isEngineName,
+  isEngineOfTheOriginal,
+  readEngineName,
+} from "../lib/web-search/engine-names.ts";
 import { showPath } from "./keys.ts";
 import { type Config, configSchema } from "./schema.ts";
 import type { Path } from "./shape.ts";
@@ -34,17 +41,11 @@ export const unsupported: readonly string[] = [
   "providers.*.proxy",
   "providers.*.region",
   "tools.cliApps",
-  "tools.exec.allowPatterns",
-  "tools.exec.denyPatterns",
-  "tools.exec.sandbox",
-  "tools.exec.sandboxRoBinds",
-  "tools.exec.sandboxRwBinds",
   "tools.imageGeneration",
   "tools.maxSessionMessagesPerMinute",
   "tools.mcpServers",
   "tools.my",
-  "tools.ssrfWhitelist",
-  "tools.web",
+  "tools.web.fetch",
   "transcription",
 ];
 
@@ -99,7 +100,7 @@ function valueAt(value: unknown, path: Path): unknown {
 const NO_PRESET = "there is no preset of this name in modelPresets";
 
 /** The first setting that another one contradicts, so that nobody could say what is meant. */
-export function findContradiction({ agents, modelPresets }: Config): Problem | undefined {
+export function findContradiction({ agents, modelPresets, tools }: Config): Problem | undefined {
   if (Object.hasOwn(modelPresets, "default")) {
     return {
       path: ["modelPresets", "default"],
@@ -110,11 +111,30 @@ export function findContradiction({ agents, modelPresets }: Config): Problem | u
   if (modelPreset !== undefined && modelPreset !== "default" && !Object.hasOwn(modelPresets, modelPreset)) {
     return { path: ["agents", "defaults", "modelPreset"], text: NO_PRESET };
   }
+  const engine = readEngineName(tools.web.search.provider);
+  if (engine !== undefined && !isKnownEngine(engine)) {
+    return { path: SEARCH_PROVIDER, text: unknownEngine(engine) };
+  }
   return undefined;
 }
 
+const SEARCH_PROVIDER: Path = ["tools", "web", "search", "provider"];
+
+/** What a variable stands for is known only when somebody searches. */
+function isKnownEngine(name: string): boolean {
+  return isEngineName(name) || isEngineOfTheOriginal(name) || name.includes("${");
+}
+
+function unknownEngine(name: string): string {
+  const suggestion = nearest(name, ENGINE_NAMES);
+  const engines = ENGINE_NAMES.join(", ");
+  return suggestion === undefined
+    ? `there is no search engine of this name; choose from ${engines}`
+    : `there is no search engine of this name; did you mean "${suggestion}"? (${engines})`;
+}
+
 /** Contradictions in parts that are not supported yet: they stop nobody from starting with a foreign configuration. */
-export function contradictionWarnings({ agents, modelPresets, api }: Config): string[] {
+export function contradictionWarnings({ agents, modelPresets, api, tools }: Config): string[] {
   const hasPreset = (name: string) => Object.hasOwn(modelPresets, name);
   const { fallbackModels, dream } = agents.defaults;
   const problems: Problem[] = fallbackModels.flatMap((model, index) =>
@@ -124,6 +144,13 @@ export function contradictionWarnings({ agents, modelPresets, api }: Config): st
   );
   if (dream.modelOverride !== undefined && !hasPreset(dream.modelOverride)) {
     problems.push({ path: ["agents", "defaults", "dream", "modelOverride"], text: NO_PRESET });
+  }
+  const engine = readEngineName(tools.web.search.provider);
+  if (engine !== undefined && isEngineOfTheOriginal(engine)) {
+    problems.push({
+      path: SEARCH_PROVIDER,
+      text: "this search engine is not supported; DuckDuckGo is asked instead",
+    });
   }
   const isOpen = api.host === "0.0.0.0" || api.host === "::";
   if (isOpen && api.apiKey === "") {

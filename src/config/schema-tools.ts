@@ -1,26 +1,47 @@
 /** The `tools` section of the configuration: what the agent may do, and how far it goes. */
 
 import * as v from "valibot";
-import { amount, flag, option, setting, text, textByName, texts, whole } from "./schema-entry.ts";
+import { isRegularExpression } from "../lib/command/patterns.ts";
+import { amount, flag, option, setting, shaped, text, textByName, texts, whole } from "./schema-entry.ts";
+
+const patterns = v.array(shaped("a regular expression", isRegularExpression));
 
 const web = v.object({
   enable: setting("Whether the agent can search and read the web", flag, true),
-  proxy: option("The proxy to go through", text),
+  proxy: option("The proxy to go through, in place of the one in HTTPS_PROXY and HTTP_PROXY", text),
+  proxyResolvesNames: setting(
+    "Whether names that cannot be resolved here are left to the proxy; where they lead is then not checked",
+    flag,
+    false,
+  ),
   userAgent: option("What to present itself as", text),
   search: setting(
     "Searching the web",
     v.object({
-      provider: setting("Where to search", text, "duckduckgo"),
-      apiKey: setting("The key for it", text, ""),
-      baseUrl: setting("Its address, where it is one of your own", text, ""),
-      maxResults: setting("The most results to show", whole(1), 5),
-      timeout: setting("Seconds a search may take", amount, 30),
+      provider: option(
+        "Where to search: duckduckgo, brave, tavily, searxng, jina, kagi, exa or serper; without it brave where there is a key, else duckduckgo",
+        text,
+      ),
+      apiKey: setting(
+        "The key for it; without it the vendor's usual variable, such as BRAVE_API_KEY",
+        text,
+        "",
+      ),
+      baseUrl: setting("The address of a SearXNG of your own; without it SEARXNG_BASE_URL", text, ""),
+      maxResults: setting("How many results to show unless a search asks for another number", whole(1), 5),
+      timeout: setting("Seconds a search may take", whole(1, 600), 30),
     }),
     {},
   ),
   fetch: setting(
     "Reading pages",
-    v.object({ useJinaReader: setting("Whether pages are read through Jina's reader first", flag, true) }),
+    v.object({
+      useJinaReader: setting(
+        "Whether pages are read by Jina's service, which then learns which",
+        flag,
+        false,
+      ),
+    }),
     {},
   ),
 });
@@ -30,12 +51,29 @@ const exec = v.object({
   timeout: setting("Seconds a command may run unless it asks for another time; 0 is no limit", amount, 60),
   pathPrepend: setting("Folders to put before PATH", text, ""),
   pathAppend: setting("Folders to put after PATH", text, ""),
-  sandbox: setting("What commands are shut in with: bwrap, or nothing", text, ""),
+  policy: setting(
+    "Which commands run: guarded refuses what destroys, ask puts that to the owner, allowlist runs only what allowPatterns name, off runs everything",
+    v.picklist(["guarded", "ask", "allowlist", "off"]),
+    "guarded",
+  ),
+  sandbox: setting(
+    "What commands are shut in with: bwrap, none, or auto, which is bwrap where it works; empty is auto",
+    v.picklist(["auto", "bwrap", "none", ""]),
+    "auto",
+  ),
   sandboxRoBinds: setting("More folders that commands in the sandbox can read", texts, []),
   sandboxRwBinds: setting("More folders that commands in the sandbox can change", texts, []),
   allowedEnvKeys: setting("More environment variables that commands get to see", texts, []),
-  allowPatterns: setting("Commands that are let through, as regular expressions", texts, []),
-  denyPatterns: setting("Commands that are refused, as regular expressions", texts, []),
+  allowPatterns: setting(
+    "Commands that are let through, as regular expressions for the whole of each one",
+    patterns,
+    [],
+  ),
+  denyPatterns: setting(
+    "Commands that are refused, as regular expressions for any part of them",
+    patterns,
+    [],
+  ),
 });
 
 const imageGeneration = v.object({
@@ -89,7 +127,7 @@ export const tools = v.object({
   restrictToWorkspace: setting("Whether tools are kept inside the workspace", flag, true),
   allowedPaths: setting("Folders beside the workspace that tools may use", texts, []),
   maxSessionMessagesPerMinute: setting("The most messages of a chat a minute; 0 is no limit", whole(0), 0),
-  ssrfWhitelist: setting("Private networks that tools may reach, as 10.0.0.0/8", texts, []),
+  ssrfWhitelist: setting("Private networks and addresses that tools may reach, as 10.0.0.0/8", texts, []),
   webuiAllowLocalServiceAccess: setting("Kept for the original, without effect", flag, true),
   webuiAllowRemotePackageInstall: setting("Kept for the original, without effect", flag, false),
 });

@@ -1,10 +1,12 @@
 /** What commands see of the composed program. Nothing is built before it is asked for. */
 
+import type { AuditLog } from "./audit.ts";
 import type { JsonObject } from "./json.ts";
 import type { MediaStore } from "./media.ts";
 import type { FinalMessage } from "./messages.ts";
 import type { Model, TokenScale } from "./model.ts";
 import type { Log, Platform } from "./platform.ts";
+import type { ReplayOptions, TurnReplay } from "./replay.ts";
 import type { SessionStore } from "./session.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { UsageStore } from "./usage.ts";
@@ -96,6 +98,16 @@ export interface LocalServer {
   readonly models: readonly string[];
 }
 
+/** How commands of the model are judged and shut in. */
+export interface CommandsInfo {
+  readonly enabled: boolean;
+  readonly policy: "guarded" | "ask" | "allowlist" | "off";
+  /** `refused`: one is demanded and not to be had, so that no command runs. */
+  readonly sandbox:
+    | { readonly kind: "bwrap"; readonly hasProc: boolean }
+    | { readonly kind: "none" | "refused"; readonly why: string };
+}
+
 /** The flags every command takes. */
 export interface GlobalFlags {
   readonly config: string | undefined;
@@ -113,7 +125,17 @@ export interface App {
   paths(): Promise<Paths>;
   sessions(): Promise<SessionStore>;
   toolbox(): Promise<Toolbox>;
+  /**
+   * Puts what tools ask to whoever sits at the terminal, outside a conversation too; without a terminal nobody
+   * is asked. `onInterrupt` is called for Ctrl-C, which is no signal while a question waits for an answer.
+   */
+  askAtTerminal(onInterrupt: () => void): Promise<void>;
+  /** Tries the sandbox, once. Throws a `UserError` for settings that would open what must stay closed. */
+  commands(): Promise<CommandsInfo>;
   usage(): Promise<UsageStore>;
+  audit(): Promise<AuditLog>;
+  /** Throws a `UserError` when there is no such turn. Changes nothing, calls no model and executes no tool. */
+  replay(options: ReplayOptions, signal: AbortSignal): Promise<TurnReplay>;
   media(): Promise<MediaStore>;
   /**
    * Throws a `UserError` when a named model cannot be used. Never offline unless nothing is configured, or

@@ -1,6 +1,7 @@
 /** A channel: the only kind of sink, and one kind of source. */
 
 import type * as v from "valibot";
+import type { AskOwner } from "./approval.ts";
 import type { InboundMessage, OutboundMessage } from "./messages.ts";
 import type { Clock, FileSystem, Ids, Log, Terminal } from "./platform.ts";
 
@@ -36,6 +37,8 @@ export interface Channel {
   stop(): Promise<void>;
   /** Shows one message of any kind. Rejects when the platform did not take it. */
   send(message: OutboundMessage, signal: AbortSignal): Promise<void>;
+  /** Puts a question to the owner, who is there and answers at once. Omitted where nobody is. */
+  ask?: AskOwner;
 }
 
 export interface ChannelDefinition<Schema extends v.GenericSchema = v.GenericSchema> {

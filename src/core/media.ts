@@ -7,6 +7,9 @@ export const IMAGES_PER_MESSAGE = 8;
 /** And with a whole request. Older ones are only named. */
 export const IMAGES_PER_REQUEST = 20;
 
+/** Of one image. In base64, which is a third longer, it is the 5 MiB that vendors take. */
+export const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
+
 export type MediaSource = {
   /** The channel it came by. */
   readonly channel: string;

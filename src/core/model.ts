@@ -50,6 +50,8 @@ export interface ToolMessage {
   readonly toolCallId: string;
   readonly name: string;
   readonly content: string;
+  /** They come after the text. */
+  readonly images?: readonly Image[];
 }
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 

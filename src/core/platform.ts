@@ -121,13 +121,44 @@ export interface ProcessResult {
   readonly stderr: CapturedOutput;
 }
 
+export type ProcessExit = Pick<ProcessResult, "exitCode" | "signal" | "ended">;
+
+export interface ProcessOutput {
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
+}
+
+/** A program that goes on beside us, with its input a pipe. */
+export interface RunningProcess {
+  /**
+   * Resolves when the text is with the program or on its way; `closed` when its input is, as far as the
+   * system tells, and `full` when too much would wait that it does not read. Never rejects.
+   */
+  write(text: string): Promise<"written" | "closed" | "full">;
+  /** The program finds its input at its end. */
+  closeInput(): void;
+  /** Begins to end the whole group; `exited` tells when it is gone. Only the first reason counts. */
+  end(reason: NonNullable<ProcessResult["ended"]>): void;
+  /** What was said since the last `take`. A character whose end has not come yet is left for the next. */
+  take(): ProcessOutput;
+  /** The same without taking it. */
+  peek(): ProcessOutput;
+  /** Hears all output as it comes, in whole characters. The returned function stops that. */
+  onOutput(listener: (stream: "stdout" | "stderr", text: string) => void): () => void;
+  /** Resolves when the whole group is gone and all that it said can be taken. */
+  readonly exited: Promise<ProcessExit>;
+}
+
 /**
- * Runs programs, each in a process group of its own, stdin closed. When `run` settles, however it ended,
- * the whole group has been killed; a process that left the group is beyond reach. Rejects only when the
- * program could not be started.
+ * Runs programs, each in a process group of its own. However a program ended, the whole group has been
+ * killed when that is told; a process that left the group is beyond reach. Rejects only when the program
+ * could not be started.
  */
 export interface Processes {
+  /** To its end, with stdin closed. */
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>;
+  /** Resolves when it has started. Whoever starts it ends it. `timeoutMs` counts from its start. */
+  start(spec: ProcessSpec): Promise<RunningProcess>;
   /** Ends every group that still runs. For exits. */
   endAll(): void;
 }

@@ -1,23 +1,47 @@
 /** What a tool is: one declaration that the model, the validation and the type of its arguments share. */
 
 import type * as v from "valibot";
-import type { Origin } from "./messages.ts";
-import type { FileSystem, Processes } from "./platform.ts";
+import type { ExecSessions } from "./exec-sessions.ts";
+import type { InboundId, Media, Origin } from "./messages.ts";
+import type { Image } from "./model.ts";
+import type { FileStat, FileSystem, Processes } from "./platform.ts";
+import type { GuardedFetch, PageReader, WebSearch } from "./web.ts";
+import type { Workers } from "./workers.ts";
 
-/** Text for the model. `ok: false` means that the call did not do what it was asked to. */
-export interface ToolResult {
-  readonly ok: boolean;
-  readonly text: string;
+/** What a result has beside its text. */
+export interface ToolResultParts {
+  /** They go to the model with the text. */
+  readonly images?: readonly Image[];
+  /** Somebody else than the owner may have written it: a page, a search's results. Data, never instructions. */
+  readonly external?: boolean;
+  /** Of a program that was run; `null` when it had none. */
+  readonly exitCode?: number | null;
 }
 
-export function toolOk(text: string): ToolResult {
-  return { ok: true, text };
+/** For the model. `ok: false` means that the call did not do what it was asked to. */
+export interface ToolResult extends ToolResultParts {
+  readonly ok: boolean;
+  readonly text: string;
+  /** The images where they are kept. The wrapper puts them there, and a tool leaves this out. */
+  readonly media?: readonly Media[];
+}
+
+export function toolOk(text: string, parts: ToolResultParts = {}): ToolResult {
+  return { ok: true, text, ...parts };
 }
 
 /** `text` says what went wrong and what would work; the wrapper puts `Error: ` in front. */
-export function toolError(text: string): ToolResult {
-  return { ok: false, text };
+export function toolError(text: string, parts: ToolResultParts = {}): ToolResult {
+  return { ok: false, text, ...parts };
 }
+
+/** Whether a call may run, as its tool sees it. */
+export type Permit =
+  | { readonly decision: "allow" }
+  /** `reason` is for the model: what is wrong, and what would be allowed. */
+  | { readonly decision: "deny"; readonly reason: string }
+  /** The owner decides. `what` is exactly what will be done, such as the command; `reason` says why it is asked. */
+  | { readonly decision: "ask"; readonly what: string; readonly reason: string };
 
 /** A path that was resolved through every link and found to be allowed. Absolute. */
 export type RealPath = string & { readonly __kind: "real" };
@@ -35,29 +59,67 @@ export interface ToolFiles {
   display(path: string): string;
 }
 
+export type ShellName = "bash" | "sh" | "zsh";
+
+/** Which shell reads a command. */
+export interface ShellChoice {
+  /** The usual one when left out. A command that asks for one that is missing here is refused. */
+  readonly shell?: ShellName | undefined;
+  /** Reads the profile files first. */
+  readonly login?: boolean | undefined;
+}
+
 /** Runs shell commands on behalf of the model: short environment, own process group, bounded output. */
 export interface ToolShell {
   /** Seconds a command may run unless the call asks for another time. 0 means no limit. */
   readonly defaultTimeoutSeconds: number;
+  /** Whether the owner's rules let `command` run in `cwd`. Changes nothing; rejects with the signal's reason. */
+  permit(command: string, options: ShellChoice & { cwd: RealPath; signal: AbortSignal }): Promise<Permit>;
   run(
     command: string,
-    options: { cwd: RealPath; timeoutSeconds: number; signal: AbortSignal },
+    options: { cwd: RealPath; timeoutSeconds: number; signal: AbortSignal } & ShellChoice,
   ): ReturnType<Processes["run"]>;
+}
+
+/** What a session last knew of a file. */
+export interface SeenFile {
+  readonly modifiedMs: number;
+  readonly bytes: number;
+  readonly inode: number;
+  /** What of it was shown, in the reader's own words. `undefined` after the session wrote it. */
+  readonly shown?: string | undefined;
+}
+
+/** The files that a session has read or written. Bounded: what was not looked at for longest is forgotten. */
+export interface ReadLog {
+  seen(path: RealPath): SeenFile | undefined;
+  /** `stat` is from before the reading, or from after the writing. */
+  record(path: RealPath, stat: FileStat, shown?: string): void;
 }
 
 /** The services a tool reaches. A tool never imports one. */
 export interface ToolPorts {
   readonly files: ToolFiles;
+  readonly reads: ReadLog;
   readonly shell: ToolShell;
+  readonly execSessions: ExecSessions;
+  readonly web: GuardedFetch;
+  readonly search: WebSearch;
+  /** Where the owner wants pages to be read by it. */
+  readonly pageReader?: PageReader | undefined;
+  readonly workers: Workers;
 }
 
 export interface ToolContext {
   /** Aborted by `/stop` and at shutdown. A tool settles soon after, in any way. */
   readonly signal: AbortSignal;
   readonly sessionKey: string;
+  readonly turn: InboundId;
+  /** Who sent the message that is being answered. */
+  readonly sender: string;
+  readonly origin: Origin;
   /** Absolute and real. */
   readonly workspace: string;
-  readonly origin: Origin;
   readonly ports: ToolPorts;
 }
 
@@ -73,10 +135,16 @@ export interface Tool<Schema extends ParameterSchema = ParameterSchema> {
   readonly description: string;
   /** A strict valibot object; each entry carries a `v.description`. */
   readonly parameters: Schema;
+  /** Other names under which models know a parameter, and the one it has here. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Changes nothing: calls run side by side, and again after a crash. */
   readonly readOnly?: boolean;
   /** The tool bounds its own result (in characters), where the general cap would be in the way. */
   readonly resultLimit?: number;
+  /** It only looks something up outside: the same question is answered twice in a turn, and not a third time. */
+  readonly isLookup?: boolean;
+  /** Omitted when every call that fits the schema may run. Changes nothing; a throw is a refusal. */
+  permit?(args: v.InferOutput<Schema>, context: ToolContext): Promise<Permit>;
   execute(args: v.InferOutput<Schema>, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -86,6 +154,7 @@ export function defineTool<Schema extends ParameterSchema>(tool: Tool<Schema>): 
 }
 
 /** Any tool, its arguments' type forgotten: what registries hold and the wrapper calls. */
-export type AnyTool = Omit<Tool, "execute"> & {
+export type AnyTool = Omit<Tool, "execute" | "permit"> & {
+  permit?(args: never, context: ToolContext): Promise<Permit>;
   execute(args: never, context: ToolContext): Promise<ToolResult>;
 };

@@ -1,18 +1,20 @@
 /** The tools of one agent behind one wrapper, as the loop and `nanobot tools call` use them. */
 
-import type { Origin } from "./messages.ts";
+import type { InboundId, Origin } from "./messages.ts";
 import type { ToolCall, ToolDefinition } from "./model.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** On whose behalf a call runs. `signal` is that of the turn. */
+/** On whose behalf calls run: one object for all calls of a turn, whose `signal` is that of the turn. */
 export interface ToolRun {
   readonly sessionKey: string;
+  readonly turn: InboundId;
+  readonly sender: string;
   readonly origin: Origin;
   readonly signal: AbortSignal;
 }
 
 /**
- * Finds, casts, validates, executes and caps. `run` never throws: a missing tool, bad arguments, a
+ * Finds, casts, validates, permits, executes, caps and records. `run` never throws: a missing tool, bad arguments, a
  * throw inside the tool and an abort are all results with `ok: false` whose text begins `Error: `.
  */
 export interface Toolbox {

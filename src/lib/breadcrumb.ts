@@ -37,6 +37,12 @@ function clean(text: string): string {
   return oneLine(text.toWellFormed(), LONGEST);
 }
 
+/** For people: with the name that its sender gave it. */
+export function fileLabel(entry: string | Media): string {
+  const name = typeof entry === "string" ? "" : clean(entry.name ?? "");
+  return name === "" ? breadcrumb(entry) : `${breadcrumb(entry)} ${name}`;
+}
+
 /** `[image: media/cli/0a1b.png]`, or `[file: media/cli/0a1b.pdf, application/pdf]`. One line, whatever the path holds. */
 export function breadcrumb(entry: string | Media): string {
   const path = clean(mediaPath(entry));

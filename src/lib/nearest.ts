@@ -16,14 +16,20 @@ function distance(a: string, b: string): number {
   return at(a.length, b.length);
 }
 
-/** The candidate closest to `word`, case aside, if it is close enough to be a slip: a third of its letters. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+/** The candidates closest to `word`, case aside, if they are close enough to be a slip: a third of its letters. */
+export function nearestFew(word: string, candidates: Iterable<string>, most: number): readonly string[] {
   const wanted = word.slice(0, 64).toLowerCase();
-  let best: string | undefined;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const candidate of candidates) {
-    const found = distance(wanted, candidate.toLowerCase());
-    if (found < bestDistance) [best, bestDistance] = [candidate, found];
-  }
-  return bestDistance <= Math.max(1, Math.floor(wanted.length / 3)) ? best : undefined;
+  const furthest = Math.max(1, Math.floor(wanted.length / 3));
+  return [...candidates]
+    .filter(({ length }) => Math.abs(length - wanted.length) <= furthest)
+    .map((candidate) => ({ candidate, away: distance(wanted, candidate.toLowerCase()) }))
+    .filter(({ away }) => away <= furthest)
+    .sort((a, b) => a.away - b.away)
+    .slice(0, most)
+    .map(({ candidate }) => candidate);
+}
+
+/** The closest of them, the first of several. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  return nearestFew(word, candidates, 1)[0];
 }

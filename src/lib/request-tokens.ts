@@ -2,6 +2,7 @@
 
 import type { ChatMessage, ChatRequest, ToolDefinition } from "../core/model.ts";
 import { estimateTokens } from "./estimate.ts";
+import { imagesOf } from "./message-images.ts";
 
 /** Per message, for its role and separators. */
 const MESSAGE_TOKENS = 4;
@@ -25,8 +26,7 @@ export function messageTokens(message: ChatMessage): number {
 
 /** Of what a message holds beside its text. */
 function restTokens(message: ChatMessage): number {
-  if (message.role === "user") return (message.images?.length ?? 0) * IMAGE_TOKENS;
-  if (message.role !== "assistant") return 0;
+  if (message.role !== "assistant") return imagesOf(message).length * IMAGE_TOKENS;
   const { toolCalls = [], reasoningContent = "", thinkingBlocks = [] } = message;
   const calls = toolCalls.map((call) => CALL_TOKENS + estimateTokens(call.name + call.arguments));
   const thought =

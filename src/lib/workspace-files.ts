@@ -4,6 +4,7 @@ import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
 import type { RealPath, ToolFiles } from "../core/tool.ts";
 import { explained, quote } from "./file-error.ts";
+import { isInside } from "./inside.ts";
 import { basename, isAbsolute, relative, SEPARATOR } from "./path.ts";
 import { followLinks } from "./real-path.ts";
 
@@ -38,11 +39,6 @@ const BACKUP = ".bak-";
 
 /** What nanobot calls a file while it writes it. It may become a hidden one, so it is hidden wherever it is. */
 const TEMPORARY = /^\.nanobot-\d+-[0-9a-f-]+\.tmp$/;
-
-/** Whole segments: `/ws-other` is not inside `/ws`. */
-function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(SEPARATOR) ? folder : folder + SEPARATOR);
-}
 
 /**
  * Where upper and lower case are the same, `SESSIONS` opens `sessions`. Folded everywhere, since refusing a

@@ -1,19 +1,59 @@
-/** Keeps the beginning and the end of a stream of bytes in bounded memory, and makes text of them at the end. */
+/** Keeps the beginning and the end of a stream of bytes in bounded memory, and makes text of them when asked. */
 
 import type { CapturedOutput } from "../core/platform.ts";
 
 export interface OutputCapture {
-  push(chunk: Uint8Array): void;
-  result(): CapturedOutput;
+  /** Returns what is whole of it, with the beginning of a character that came before and is complete now. */
+  push(chunk: Uint8Array): Uint8Array;
+  /** All whole characters since the last `take`. */
+  peek(): CapturedOutput;
+  /** The same, and begins anew. */
+  take(): CapturedOutput;
+  /** The stream is at its end: what came of its last character counts as it is. */
+  finish(): void;
 }
 
 const FIRST_CAPACITY = 4096;
 /** A character of UTF-8 takes at most four bytes, so a cut leaves at most three behind. */
 const MAX_CONTINUATION_BYTES = 3;
+const NO_BYTES = new Uint8Array(0);
 
-/** Bytes are decoded only when all are there: a chunk may end inside a character. */
+/** Bytes are decoded only when all are there: a chunk, and what is taken, may end inside a character. */
 export function createOutputCapture(keepBytes: number): OutputCapture {
-  let head = new Uint8Array(Math.min(keepBytes, FIRST_CAPACITY));
+  let kept = createEnds(keepBytes);
+  /** The beginning of a character. */
+  let held: Uint8Array = NO_BYTES;
+
+  return {
+    push(chunk) {
+      const bytes = held.length === 0 ? chunk : concat(held, chunk);
+      const end = endOfWholeCharacters(bytes);
+      // A copy, since the chunk's memory is not ours.
+      held = end === bytes.length ? NO_BYTES : bytes.slice(end);
+      const whole = bytes.subarray(0, end);
+      kept.push(whole);
+      return whole;
+    },
+    peek: () => kept.result(),
+    take() {
+      const result = kept.result();
+      kept = createEnds(keepBytes);
+      return result;
+    },
+    finish() {
+      kept.push(held);
+      held = NO_BYTES;
+    },
+  };
+}
+
+interface Ends {
+  push(bytes: Uint8Array): void;
+  result(): CapturedOutput;
+}
+
+function createEnds(keepBytes: number): Ends {
+  let head: Uint8Array = NO_BYTES;
   let headBytes = 0;
   /** A ring: byte `n` after the head lies at `n % keepBytes`. Made when the head is full. */
   let ring: Uint8Array | undefined;
@@ -22,7 +62,7 @@ export function createOutputCapture(keepBytes: number): OutputCapture {
   function pushHead(chunk: Uint8Array): void {
     const needed = headBytes + chunk.length;
     if (needed > head.length) {
-      const grown = new Uint8Array(Math.min(keepBytes, Math.max(needed, head.length * 2)));
+      const grown = new Uint8Array(Math.min(keepBytes, Math.max(needed, head.length * 2, FIRST_CAPACITY)));
       grown.set(head.subarray(0, headBytes));
       head = grown;
     }
@@ -41,7 +81,7 @@ export function createOutputCapture(keepBytes: number): OutputCapture {
   }
 
   function tailBytes(): Uint8Array {
-    if (ring === undefined) return new Uint8Array(0);
+    if (ring === undefined) return NO_BYTES;
     if (restBytes <= keepBytes) return ring.subarray(0, restBytes);
     const oldest = keepBytes === 0 ? 0 : restBytes % keepBytes;
     return concat(ring.subarray(oldest), ring.subarray(0, oldest));
@@ -56,12 +96,12 @@ export function createOutputCapture(keepBytes: number): OutputCapture {
     result() {
       const first = head.subarray(0, headBytes);
       const last = tailBytes();
-      if (restBytes <= keepBytes) return { head: decode(concat(first, last)), tail: "", omittedBytes: 0 };
+      if (restBytes <= keepBytes) return { head: decodeText(concat(first, last)), tail: "", omittedBytes: 0 };
       const whole = first.subarray(0, endOfWholeCharacters(first));
       const rest = last.subarray(startOfWholeCharacters(last));
       return {
-        head: decode(whole),
-        tail: decode(rest),
+        head: decodeText(whole),
+        tail: decodeText(rest),
         omittedBytes: headBytes + restBytes - whole.length - rest.length,
       };
     },
@@ -76,7 +116,7 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 /** Bytes that are no text become U+FFFD; a byte order mark stays what it is. */
-function decode(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes);
 }
 

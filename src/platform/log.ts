@@ -2,17 +2,9 @@
 
 import type { LogRecord } from "@logtape/logtape";
 import type { Log, LogLevel } from "../core/platform.ts";
-import { secretPattern } from "../lib/mask.ts";
+import { LOOKALIKES, MASKED, maskSecrets, type SecretSpellings, secretSpellings } from "../lib/mask.ts";
+import { createMaskStream, type MaskStream } from "../lib/mask-stream.ts";
 import { stripControls } from "../lib/text.ts";
-
-const MASKED = "[masked]";
-
-/** Credentials by their look, for those that nobody configured here: bot tokens, API keys, bearer headers. */
-const lookLikeSecrets = [
-  /(?:bot)?\d{6,}:[A-Za-z0-9_-]{20,}/g,
-  /\b(?:sk|xox[abprs]|ghp|gho|hf|nvapi)[-_][A-Za-z0-9_-]{10,}/g,
-  /\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
-];
 
 const secretFields = [/token/i, /api[_-]?key/i, /authorization/i, /secret/i, /password/i];
 
@@ -31,6 +23,8 @@ export interface ProcessLog extends Log {
   addSecrets(secrets: Iterable<string>): void;
   /** A text without the secrets that were added. */
   mask(text: string): string;
+  /** The same for a text that comes in pieces. */
+  maskStream(): MaskStream;
   /** Resolves when every record so far is written. */
   flush(): Promise<void>;
 }
@@ -54,22 +48,19 @@ function format({ timestamp, level, message, properties }: LogRecord): string {
 export function createLog({ level, write }: { level: LogLevel; write: (line: string) => void }): ProcessLog {
   let lowest = ranks[level];
   const secrets = new Set<string>();
-  let known: RegExp | undefined;
+  let known: SecretSpellings | undefined;
   let emit: ((entry: Entry) => void) | undefined;
   let loading: Promise<void> | undefined;
   const waiting: Entry[] = [];
 
-  const mask = (text: string) => (known === undefined ? text : text.replace(known, MASKED));
+  const mask = (text: string) => maskSecrets(text, known);
 
   async function load(): Promise<void> {
     const [{ configureSync, getLogger }, { redactByField, redactByPattern }] = await Promise.all([
       import("@logtape/logtape"),
       import("@logtape/redaction"),
     ]);
-    const masked = redactByPattern(
-      format,
-      lookLikeSecrets.map((pattern) => ({ pattern, replacement: MASKED })),
-    );
+    const masked = redactByPattern(format, [...LOOKALIKES]);
     const sink = redactByField(
       (record) => {
         write(mask(masked(record)));
@@ -112,9 +103,10 @@ export function createLog({ level, write }: { level: LogLevel; write: (line: str
     },
     addSecrets(added) {
       for (const secret of added) secrets.add(secret);
-      known = secretPattern(secrets);
+      known = secretSpellings(secrets);
     },
     mask,
+    maskStream: () => createMaskStream(() => known),
     async flush() {
       await loading;
     },

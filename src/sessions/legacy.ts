@@ -4,10 +4,10 @@ import { Buffer } from "node:buffer";
 import type { FileSystem, Log } from "../core/platform.ts";
 import { never } from "../lib/abort.ts";
 import { basename, join } from "../lib/path.ts";
+import { linesFromStart } from "../lib/placed-lines.ts";
 import { decodeSessionKey } from "../lib/session-key.ts";
 import { parseSessionLine } from "./lines.ts";
 import { FILE_MODE, FOLDER_MODE } from "./session.ts";
-import { linesFromStart } from "./tail.ts";
 
 export interface LegacyPlaces {
   /** `<NANOBOT_HOME>/sessions`: flat files of the first versions, and a folder a workspace of later ones. */

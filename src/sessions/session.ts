@@ -27,6 +27,7 @@ export interface SessionOptions {
   readonly state: SessionState;
   /** Takes the state back, as far as it is known to be what the file holds. */
   readonly keep: (key: string, state: SessionState | undefined) => void;
+  readonly onArchived?: (key: string) => void;
 }
 
 export function createSession({
@@ -37,6 +38,7 @@ export function createSession({
   lock,
   state: opened,
   keep,
+  onArchived,
 }: SessionOptions): Session {
   let state = opened;
   let file: AppendFile | undefined;
@@ -157,6 +159,7 @@ export function createSession({
       const target = join(dirname(path), "archive", `${encodeSessionKey(key)}-${stamp}.jsonl`);
       await files.makeFolder(dirname(target), { mode: FOLDER_MODE });
       await files.rename(path, target);
+      onArchived?.(key);
       await recovering(() => beginAnew(metadata));
       return target;
     },

@@ -5,11 +5,11 @@ import { IMAGES_PER_MESSAGE, IMAGES_PER_REQUEST } from "../core/media.ts";
 import type { FileSystem, Log } from "../core/platform.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { isImage } from "../lib/breadcrumb.ts";
-import { isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import { isResultWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import { linesFromEnd, linesFromStart } from "../lib/placed-lines.ts";
 import { IMAGE_TOKENS, messageTokens } from "../lib/request-tokens.ts";
 import { toChat } from "../lib/transcript.ts";
 import { parseSessionLine, type SessionLine, type SessionMetadata, type Shown } from "./lines.ts";
-import { linesFromEnd, linesFromStart } from "./tail.ts";
 
 /** More of these than fit one window are not kept in memory, whatever was decided. */
 export const MOST_WINDOWS = 4;
@@ -48,7 +48,7 @@ export interface SessionState {
 }
 
 export function entryOf(message: StoredMessage, at: number): Entry {
-  const images = message.role === "user" ? (message.media ?? []).filter(isImage).length : 0;
+  const images = message.role === "assistant" ? 0 : (message.media ?? []).filter(isImage).length;
   return {
     message,
     at,
@@ -105,7 +105,7 @@ function addEntry(state: SessionState, message: StoredMessage, at: number): void
 /** Lines before `results` as they are shown: without long results of tools. */
 function asShown(entry: Entry, { results }: Shown): Entry {
   const { message, at } = entry;
-  if (at >= results || message.role !== "tool" || !isWorthLeavingOut(message.content)) return entry;
+  if (at >= results || message.role !== "tool" || !isResultWorthLeavingOut(message)) return entry;
   return entryOf(withoutResult(message), at);
 }
 

@@ -6,13 +6,13 @@ import type { Session, SessionStore, SessionSummary, StoredMessage } from "../co
 import { never } from "../lib/abort.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
+import { linesFromStart } from "../lib/placed-lines.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { oneLine } from "../lib/text.ts";
 import { adopt, findLegacy, type LegacyPlaces, listSessionFiles, type SessionFile } from "./legacy.ts";
 import { parseSessionLine } from "./lines.ts";
 import { createSession } from "./session.ts";
 import { catchUp, emptyState, loadState, MOST_WINDOWS, type SessionState, showsMore, trim } from "./state.ts";
-import { linesFromStart } from "./tail.ts";
 
 /** Sessions kept in memory between turns, and the bytes of them. */
 const KEPT_SESSIONS = 256;
@@ -34,6 +34,8 @@ export interface SessionStoreOptions {
   readonly legacy: LegacyPlaces;
   /** The largest window anybody will ask for, in tokens. */
   readonly tokens: number;
+  /** Told of each session that begins anew. */
+  readonly onArchived?: (key: string) => void;
 }
 
 export function createSessionStore(options: SessionStoreOptions): SessionStore {

@@ -1,7 +1,7 @@
 /** Chooses what of a session the model sees, and keeps to it: what is sent keeps its prefix, and providers their cache. */
 
 import type { StoredMessage } from "../core/session.ts";
-import { isWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import { isResultWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
 import type { Shown } from "./lines.ts";
 import { createTranscript, type Transcript } from "./repair.ts";
 import { applyShown, type Entry, entryOf, type SessionState, tokensOf } from "./state.ts";
@@ -37,12 +37,13 @@ function narrow(state: SessionState, target: number): void {
 
 /** Of the turns before the last one. */
 function leaveOutResults(state: SessionState, target: number): void {
-  let tokens = tokensOf(state);
+  const rest = { tokens: state.tokens, images: state.images };
   let results = 0;
-  for (const { message, at, tokens: whole } of state.entries.slice(0, lastUserOf(state))) {
-    if (tokens <= target) break;
-    if (message.role !== "tool" || !isWorthLeavingOut(message.content)) continue;
-    tokens -= whole - entryOf(withoutResult(message), at).tokens;
+  for (const { message, at, tokens, images } of state.entries.slice(0, lastUserOf(state))) {
+    if (tokensOf(rest) <= target) break;
+    if (message.role !== "tool" || !isResultWorthLeavingOut(message)) continue;
+    rest.tokens -= tokens - entryOf(withoutResult(message), at).tokens;
+    rest.images -= images;
     results = at + 1;
   }
   const { from = 0, results: before = 0 } = state.metadata.shown ?? {};

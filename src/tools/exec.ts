@@ -1,91 +1,74 @@
 /** The tool that runs a shell command. */
 
 import * as v from "valibot";
-import type { CapturedOutput, ProcessResult } from "../core/platform.ts";
-import { defineTool, toolError, toolOk } from "../core/tool.ts";
+import type { ExecSessionStart } from "../core/exec-sessions.ts";
+import { defineTool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
-import { stripControls, wellFormed } from "../lib/text.ts";
-
-const RUN_IN = "run the command in";
-
-/** Linux takes one argument of 128 KiB; whatever is longer belongs in a script. */
-const LONGEST_COMMAND_BYTES = 120_000;
+import { wellFormed } from "../lib/text.ts";
+import { maxOutputChars, whole } from "./command-parameters.ts";
+import { reportEnd, reportRunning } from "./command-report.ts";
+import { permitExec, RUN_IN } from "./exec-permit.ts";
 
 export const exec = defineTool({
   name: "exec",
   description:
-    "Run a shell command and get its output and exit code. There is no terminal and nothing to type into it. " +
-    "To read, write or list files prefer the tools made for that.",
+    "Run a shell command and get its output and exit code. There is no terminal. To read, write or list files " +
+    "prefer the tools made for that. For what runs long or wants input, give yield_time_ms: if it has not ended " +
+    "by then it goes on as a session, and write_stdin reads more of its output, writes to it, and ends it.",
   parameters: v.strictObject({
     command: v.pipe(v.string(), v.description("The command, as for bash -c")),
     working_dir: v.optional(
       v.pipe(v.string(), v.description("The folder to run it in (default: the workspace)")),
     ),
-    timeout: v.optional(
-      v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(1),
-        v.maxValue(600),
-        v.description("Seconds after which it is ended, 1 to 600"),
-      ),
+    timeout: whole("Seconds after which it is ended, 1 to 600", 1, 600),
+    yield_time_ms: whole(
+      "Wait this many milliseconds for its end, 0 to 30000; after that it goes on as a session",
+      0,
+      30_000,
+    ),
+    max_output_chars: maxOutputChars,
+    shell: v.optional(
+      v.pipe(v.picklist(["bash", "sh", "zsh"]), v.description("The shell that reads it (default bash)")),
+    ),
+    login: v.optional(
+      v.pipe(v.boolean(), v.description("Whether the shell reads its profile files first (default false)")),
     ),
   }),
+  aliases: { cmd: "command", workdir: "working_dir" },
+  permit: permitExec,
 
-  async execute({ command, working_dir = ".", timeout }, { signal, ports: { files, shell } }) {
-    const problem = whyNotRunnable(command);
-    if (problem !== undefined) return toolError(`Cannot run the command: ${problem}`);
-
+  async execute(args, context) {
+    const { command, working_dir = ".", timeout, yield_time_ms: waitMs, max_output_chars: maxChars } = args;
+    const { signal, ports } = context;
+    const { files, shell } = ports;
     const cwd = await files.resolve(working_dir, "read", RUN_IN);
     const folder = await explained(RUN_IN, working_dir, () => files.system.stat(cwd));
     if (folder?.kind !== "directory") {
       return toolError(`Cannot ${RUN_IN} ${quote(working_dir)}: there is no such folder`);
     }
 
+    const choice = { cwd, shell: args.shell, login: args.login };
+    if (waitMs !== undefined) {
+      // What is meant to go on has no limit unless it is given one: a session that nobody asks for is ended.
+      const session = { ...choice, command: wellFormed(command), timeoutSeconds: timeout ?? 0 };
+      return startSession(session, { waitMs, maxChars }, context);
+    }
     const timeoutSeconds = timeout ?? shell.defaultTimeoutSeconds;
-    const result = await shell.run(wellFormed(command), { cwd, timeoutSeconds, signal });
-    const report = describe(result);
-    if (result.ended === undefined) return toolOk(report);
-    return toolError(`The command was ${howEnded(result.ended, timeoutSeconds)}\n${report}`);
+    const result = await shell.run(wellFormed(command), { ...choice, timeoutSeconds, signal });
+    return reportEnd(result, result, { timeoutSeconds, maxChars });
   },
 });
 
-function whyNotRunnable(command: string): string | undefined {
-  if (command.trim() === "") return "it is blank";
-  if (command.includes("\0")) return "it contains a NUL character";
-  if (new TextEncoder().encode(command).length > LONGEST_COMMAND_BYTES) {
-    return `it is longer than ${LONGEST_COMMAND_BYTES} bytes; write a script with write_file and run that`;
-  }
-  return undefined;
-}
-
-function howEnded(ended: NonNullable<ProcessResult["ended"]>, timeoutSeconds: number): string {
-  if (ended === "timeout") return `ended after ${timeoutSeconds} s, before it finished`;
-  return ended === "flood" ? "ended because it wrote too much" : "ended because the turn was stopped";
-}
-
-function describe(result: ProcessResult): string {
-  const stdout = readable(result.stdout);
-  const stderr = readable(result.stderr);
-  const sections = [
-    ...(stdout === "" ? [] : [stdout]),
-    ...(stderr === "" ? [] : [`STDERR:\n${stderr}`]),
-    ...(stdout === "" && stderr === "" ? ["(No output)"] : []),
-    `Exit code: ${exitCode(result)}`,
-  ];
-  return sections.join("\n\n");
-}
-
-function exitCode({ ended, exitCode: code, signal }: ProcessResult): string {
-  if (ended !== undefined) return "none";
-  return code === null ? `none (ended by ${signal ?? "an unknown signal"})` : String(code);
-}
-
-/**
- * For a model, which has no terminal: sequences that move or colour and all control characters, NUL among
- * them, are dropped. A bare CR, with which progress bars write over their line, begins a new one.
- */
-function readable({ head, tail, omittedBytes }: CapturedOutput): string {
-  const whole = omittedBytes > 0 ? `${head}\n[… ${omittedBytes} bytes left out …]\n${tail}` : head + tail;
-  return stripControls(whole.replace(/\r+\n/g, "\n").replaceAll("\r", "\n")).trimEnd();
+async function startSession(
+  session: Omit<ExecSessionStart, "cwdShown" | "owner">,
+  { waitMs, maxChars }: { waitMs: number; maxChars: number | undefined },
+  { signal, sessionKey, ports: { files, execSessions } }: ToolContext,
+): Promise<ToolResult> {
+  const { id, report } = await execSessions.start(
+    { ...session, cwdShown: files.display(session.cwd), owner: sessionKey },
+    { waitMs, signal },
+  );
+  const { timeoutSeconds } = session;
+  if (report.ended === undefined) return reportRunning(report, id, { maxChars });
+  return reportEnd(report, report.ended, { timeoutSeconds, maxChars });
 }

@@ -8,6 +8,10 @@ const NEWLINE = 0x0a;
 export interface WindowOptions {
   /** The first line wanted, from 1. */
   readonly first: number;
+  /** The number it is shown with (the same). */
+  readonly label?: number;
+  /** Whether the stream begins where the file does (yes). */
+  readonly isWhole?: boolean;
   readonly maxLines: number;
   /** Of the lines as they are shown, numbers and line ends included. */
   readonly maxChars: number;
@@ -94,7 +98,7 @@ function decodeLine(bytes: Uint8Array, isFirst: boolean): string {
 
 export async function readWindow(
   chunks: AsyncIterable<Uint8Array>,
-  { first, maxLines, maxChars, maxBytes }: WindowOptions,
+  { first, label = first, isWhole = true, maxLines, maxChars, maxBytes }: WindowOptions,
 ): Promise<LineWindow> {
   const progress: Progress = { newlines: 0, bytes: 0, endsInLine: false, gaveUp: false };
   const lines: string[] = [];
@@ -103,9 +107,8 @@ export async function readWindow(
 
   // A code unit takes at most three bytes, so that this much fills the window for certain.
   for await (const bytes of splitLines(skipLines(chunks, first - 1, maxBytes, progress), 3 * maxChars)) {
-    const number = first + lines.length;
-    const text = decodeLine(bytes, number === 1);
-    const prefix = `${number}| `;
+    const text = decodeLine(bytes, isWhole && first + lines.length === 1);
+    const prefix = `${label + lines.length}| `;
     const space = room - prefix.length - 1;
     const isTooLong = text.length > space;
     if (lines.length === maxLines || (isTooLong && lines.length > 0))

@@ -6,22 +6,13 @@ import type { FileKind, FileSystem } from "../core/platform.ts";
 import { defineTool, toolError, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
+import { NOISE, OWN } from "./left-behind.ts";
 
 const DEFAULT_ENTRIES = 200;
 const MOST_ENTRIES = 1_000;
 /** How many entries and folders are looked at, shown or not, before counting stops. */
 const MOST_LOOKED_AT = 20_000;
 const MOST_FOLDERS = 5_000;
-
-/** Folders that versioning, packaging, building and testing leave behind. A file may well have such a name. */
-const NOISE: ReadonlySet<string> = new Set(
-  (
-    ".git .hg .svn node_modules __pycache__ .venv venv dist build .tox .mypy_cache .pytest_cache .ruff_cache " +
-    ".coverage htmlcov"
-  ).split(" "),
-);
-/** Ours, closed to tools anyway. */
-const OWN = ".nanobot";
 
 export const listDir = defineTool({
   name: "list_dir",

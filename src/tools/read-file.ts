@@ -1,21 +1,22 @@
-/** The tool that reads a text file, a window of numbered lines at a time. */
+/** The tool that reads a file: lines of text, also those of a PDF or an office document, or an image. */
 
 import * as v from "valibot";
-import { defineTool, type ToolFiles, type ToolResult, toolError, toolOk } from "../core/tool.ts";
+import { UserError } from "../core/errors.ts";
+import { defineTool, type ToolPorts, type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
-import { type LineWindow, readWindow } from "./line-window.ts";
+import { fileKind, PROBE_BYTES } from "./file-kind.ts";
+import { linesOfFile } from "./line-source.ts";
+import { isUnchanged } from "./read-before.ts";
+import { MOST_PAGES, type PageRange, parsePages, readOffice, readPdf } from "./read-document.ts";
+import { readImage } from "./read-image.ts";
+import { MAX_CHARS, MAX_LINES, showLines, type WantedLines } from "./show-lines.ts";
 import { findTarget, noSuchFile, type TargetFile } from "./target-file.ts";
-
-const MAX_LINES = 2_000;
-const MAX_CHARS = 128_000;
-const MAX_SCANNED_BYTES = 256 * 1024 * 1024;
-/** Enough to tell text from anything else. */
-const PROBE_BYTES = 8 * 1024;
 
 export const readFile = defineTool({
   name: "read_file",
   description:
-    "Read a text file. Lines are shown as `N| text`, where the number is not part of the file. " +
+    "Read a text file, an image (PNG, JPEG, GIF, WebP), or the text of a PDF or of a Word, Excel or " +
+    "PowerPoint document. Lines are shown as `N| text`, where the number is not part of the file. " +
     `Shows at most ${MAX_LINES} lines a call; go on with offset.`,
   parameters: v.strictObject({
     path: v.pipe(v.string(), v.description("The file, relative to the workspace or absolute")),
@@ -23,8 +24,9 @@ export const readFile = defineTool({
       v.pipe(
         v.number(),
         v.integer(),
-        v.minValue(1),
-        v.description("The first line to show, from 1 (default 1)"),
+        v.description(
+          "The first line to show, from 1 (default 1). A negative one counts from the end: -20 shows the last 20 lines",
+        ),
       ),
     ),
     limit: v.optional(
@@ -35,71 +37,82 @@ export const readFile = defineTool({
         v.description(`How many lines to show (default and most: ${MAX_LINES})`),
       ),
     ),
+    pages: v.optional(
+      v.pipe(
+        v.string(),
+        v.description(
+          `Of a PDF: the pages to show, such as "3", "2-5" or "7-" (default: from the first on; at most ${MOST_PAGES} a call)`,
+        ),
+      ),
+    ),
+    force: v.optional(
+      v.pipe(v.boolean(), v.description("Show it again although it was shown and has not changed since")),
+    ),
   }),
   readOnly: true,
   // The window and its last sentence, whole: reading must never be spilled to a file to be read.
   resultLimit: MAX_CHARS + 2_000,
 
-  async execute({ path, offset = 1, limit = MAX_LINES }, { signal, ports: { files } }) {
+  async execute({ path, offset: given = 1, limit = MAX_LINES, pages, force = false }, { signal, ports }) {
+    const { files, reads } = ports;
+    const pageRange = pages === undefined ? undefined : checkPages(pages);
     const target = await findTarget(files, path, "read");
-    if (target.stat === undefined) throw noSuchFile(path, "read");
-    return explained("read", path, async () => {
-      const problem = await whyNotText(files, target);
-      if (problem !== undefined) return toolError(`Cannot read ${quote(path)}: ${problem}`);
-      const window = await readWindow(files.system.stream(target.path, { signal }), {
-        first: offset,
-        maxLines: Math.min(limit, MAX_LINES),
-        maxChars: MAX_CHARS,
-        maxBytes: MAX_SCANNED_BYTES,
-      });
-      return describe(window, offset, path);
-    });
+    const { stat } = target;
+    if (stat === undefined) throw await noSuchFile(files, target, path, "read");
+    // Who counts from 0 means the beginning.
+    const offset = given === 0 ? 1 : given;
+    const maxLines = Math.min(limit, MAX_LINES);
+    const range = `${offset}+${maxLines}${pageRange === undefined ? "" : ` of pages ${pages}`}`;
+    const seen = reads.seen(target.path);
+    if (!force && seen?.shown === range && isUnchanged(seen, stat)) {
+      return toolOk(
+        `File unchanged since last read: ${quote(target.shown)} (it was shown before; use force=true to see it again)`,
+      );
+    }
+
+    const wanted = { path, offset, maxLines };
+    const result = await explained("read", path, () =>
+      readTarget({ target, bytes: stat.bytes, wanted, pages: pageRange, signal }, ports),
+    );
+    if (result.ok) reads.record(target.path, stat, range);
+    return result;
   },
 });
 
-async function whyNotText({ system }: ToolFiles, { path, stat }: TargetFile): Promise<string | undefined> {
-  const bytes = await system.read(path, { end: PROBE_BYTES });
-  const size = `${stat?.bytes ?? bytes.length} bytes`;
-  const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    return `it is UTF-16 text (${size}); convert it to UTF-8 first, for example with iconv`;
-  }
-  if (bytes.includes(0)) return `it is a binary file (${size})`;
-  try {
-    // A character may reach beyond the probe; only a shorter file ends where its bytes end.
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: bytes.length === PROBE_BYTES });
-  } catch {
-    return `it is a binary file or not UTF-8 text (${size})`;
-  }
-  return undefined;
+function checkPages(pages: string): PageRange {
+  const range = parsePages(pages);
+  if (range !== undefined) return range;
+  throw new UserError(`Cannot read pages ${quote(pages)}: name them like "3", "2-5" or "7-", from 1 on`);
 }
 
-function describe({ lines, cutAt, stop }: LineWindow, offset: number, path: string): ToolResult {
-  const last = offset + lines.length - 1;
-  if (lines.length === 0) {
-    if (stop.kind === "gaveUp") {
-      return toolError(
-        `Cannot read ${quote(path)} from line ${offset}: ${MAX_SCANNED_BYTES} bytes were searched and the line was not reached; use exec with sed, tail or grep`,
-      );
-    }
-    if (stop.kind === "end" && stop.total > 0) {
-      return toolError(
-        `Cannot read ${quote(path)} from line ${offset}: the file ends at line ${stop.total}; use an offset from 1 to ${stop.total}`,
-      );
-    }
-    return toolOk("(The file is empty)");
+interface Reading {
+  readonly target: TargetFile;
+  readonly bytes: number;
+  readonly wanted: WantedLines;
+  readonly pages: PageRange | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function readTarget(
+  { target, bytes, wanted, pages, signal }: Reading,
+  ports: ToolPorts,
+): Promise<ToolResult> {
+  const { files } = ports;
+  const probe = await files.system.read(target.path, { end: PROBE_BYTES });
+  const found = fileKind(probe, bytes);
+  if (pages !== undefined && found.kind !== "pdf" && found.kind !== "unreadable") {
+    return toolError(`Cannot read pages of ${quote(wanted.path)}: it is no PDF; leave pages out`);
   }
-  const notes = [];
-  if (cutAt !== undefined) {
-    notes.push(
-      `(Line ${offset} is longer: only its first ${cutAt} characters are shown. Use exec with cut to see the rest)`,
-    );
+  switch (found.kind) {
+    case "text":
+      return showLines(linesOfFile(files, target.path, { bytes, signal }), wanted);
+    case "image":
+      return readImage(files, target, found.mime);
+    case "pdf":
+      return readPdf(ports, { target, wanted, signal }, pages ?? { first: 1, last: MOST_PAGES });
+    case "archive":
+      return readOffice(ports, { target, wanted, signal });
+    case "unreadable":
+      return toolError(`Cannot read ${quote(wanted.path)}: ${found.problem}`);
   }
-  if (stop.kind === "end")
-    notes.push(`(End of the file: ${stop.total} ${stop.total === 1 ? "line" : "lines"})`);
-  if (stop.kind === "more")
-    notes.push(`(Lines ${offset} to ${last}. More follow: go on with offset=${last + 1})`);
-  if (stop.kind === "gaveUp")
-    notes.push(`(Stopped after ${MAX_SCANNED_BYTES} bytes. Use exec with sed or tail to see what follows)`);
-  return toolOk(`${lines.join("\n")}\n\n${notes.join("\n")}`);
 }

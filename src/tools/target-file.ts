@@ -4,6 +4,8 @@ import { UserError } from "../core/errors.ts";
 import type { FileStat } from "../core/platform.ts";
 import type { RealPath, ToolFiles } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { nearestFew } from "../lib/nearest.ts";
+import { basename, dirname, join } from "../lib/path.ts";
 
 /** For what a tool makes; what exists keeps its own. */
 export const NEW_FILE_MODE = 0o644;
@@ -45,8 +47,32 @@ export async function findTarget(
   return { path, shown: files.display(path), stat };
 }
 
-export function noSuchFile(named: string, access: "read" | "edit"): UserError {
-  return new UserError(
-    `Cannot ${access} ${quote(named)}: there is no such file; list_dir shows what is there`,
-  );
+/** Names of the folder that are looked through, and names that are suggested. */
+const MOST_NAMES = 2_000;
+const SUGGESTED = 3;
+
+/** With the names it may have been meant to be, as far as a tool may reach them. */
+export async function noSuchFile(
+  files: ToolFiles,
+  { path }: Pick<TargetFile, "path">,
+  named: string,
+  access: "read" | "edit",
+): Promise<UserError> {
+  const near = await nearNames(files, path);
+  const advice =
+    near.length === 0 ? "list_dir shows what is there" : `did you mean ${near.map(quote).join(", ")}?`;
+  return new UserError(`Cannot ${access} ${quote(named)}: there is no such file; ${advice}`);
+}
+
+async function nearNames(files: ToolFiles, path: RealPath): Promise<readonly string[]> {
+  const folder = dirname(path);
+  try {
+    const { entries } = await files.system.list(folder, { limit: MOST_NAMES });
+    const names = entries.filter(({ kind }) => kind !== "directory").map(({ name }) => name);
+    const near = nearestFew(basename(path), names, SUGGESTED).map((name) => join(folder, name));
+    const reachable = await Promise.allSettled(near.map((name) => files.resolve(name, "read")));
+    return near.filter((_, index) => reachable[index]?.status === "fulfilled").map(files.display);
+  } catch {
+    return []; // A folder that cannot be listed has no names to suggest; that the file is missing is said anyway.
+  }
 }

@@ -5,6 +5,7 @@ import { defineTool, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
+import { recordWritten, unreadWarning } from "./read-before.ts";
 import { findTarget, NEW_FILE_MODE, NEW_FOLDER_MODE } from "./target-file.ts";
 
 export const writeFile = defineTool({
@@ -16,16 +17,20 @@ export const writeFile = defineTool({
     content: v.pipe(v.string(), v.description("The whole content of the file")),
   }),
 
-  async execute({ path, content }, { ports: { files } }) {
+  async execute({ path, content }, { ports: { files, reads } }) {
     const target = await findTarget(files, path, "write");
+    const warning = unreadWarning(reads, target);
     const bytes = new TextEncoder().encode(wellFormed(content));
     await explained("write", path, async () => {
       if (target.stat === undefined)
         await files.system.makeFolder(dirname(target.path), { mode: NEW_FOLDER_MODE });
       await files.system.replace(target.path, bytes, { mode: target.stat?.mode ?? NEW_FILE_MODE });
     });
+    await recordWritten(files, reads, target.path);
     const what = target.stat === undefined ? "a new file" : `replaced ${target.stat.bytes} bytes`;
-    return toolOk(`Wrote ${bytes.length} bytes (${countLines(content)}) to ${quote(target.shown)}, ${what}`);
+    return toolOk(
+      `Wrote ${bytes.length} bytes (${countLines(content)}) to ${quote(target.shown)}, ${what}${warning}`,
+    );
   },
 });
 

@@ -4,9 +4,9 @@ import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import type { UsageRecord, UsageStore } from "../core/usage.ts";
 import { explained } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
+import { createRotatingFile } from "../lib/rotating-file.ts";
 import { formatRecord, linesOf, parseRecord } from "./lines.ts";
 import { summarise } from "./report.ts";
-import { createRotatingFile } from "./rotating-file.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const KEEP = 8;

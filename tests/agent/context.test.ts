@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Context, createContext, messageBudget } from "../../src/agent/context.ts";
 import type { AssistantMessage, ChatMessage, ToolMessage } from "../../src/core/model.ts";
-import { leftOutSteps } from "../../src/lib/phrases.ts";
+import { imagesOf } from "../../src/lib/message-images.ts";
+import { imageLeftOut, leftOutSteps } from "../../src/lib/phrases.ts";
 import { messagesTokens } from "../../src/lib/request-tokens.ts";
 import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { checkTranscript } from "./transcript-rules.ts";
@@ -28,6 +29,18 @@ function step(results: readonly string[], { text = "{}", content = "" } = {}): C
     }),
   ];
 }
+
+/** A reply that calls a tool once for each of `names`, with an image of that name and a short text. */
+function pictures(names: readonly string[], chars = 4): ChatMessage[] {
+  return step(names.map(() => "ok")).map((message, index) => {
+    const name = names[index - 1];
+    if (message.role !== "tool" || name === undefined) return message;
+    return { ...message, images: [{ mime: "image/png", data: "A".repeat(chars), name }] };
+  });
+}
+
+const shownIn = (messages: readonly ChatMessage[]) =>
+  messages.flatMap((message) => imagesOf(message).map(({ name }) => name));
 
 function contextOf(tokens: number): Context {
   return createContext({ promptTokens: tokens, toolTokens: 0, scale: createTokenScale() });
@@ -90,6 +103,57 @@ describe("createContext() fit()", () => {
       "",
       words(600),
     ]);
+  });
+
+  test("leaves out old results with images, however short their text", () => {
+    const messages = [system, user("go"), ...pictures(["a"]), ...pictures(["b"]), ...pictures(["c"])];
+    const sent = contextOf(3_500).fit(messages);
+    expect(shownIn(sent)).toEqual(["b", "c"]);
+    expect(sent[3]?.content).toContain("look (2 characters and an image) was left out");
+    expect(contextOf(4_100).fit(messages)).toEqual(messages);
+  });
+
+  test("leaves out images that the model is waiting for where nothing else helps, and names them", () => {
+    const messages = [system, user("go"), ...pictures(["a", "b", "c"])];
+    const sent = contextOf(2_800).fit(messages);
+    expect(contents(sent)).toEqual([system.content, "go", "", `ok\n${imageLeftOut("a")}`, "ok", "ok"]);
+    expect(shownIn(sent)).toEqual(["b", "c"]);
+  });
+
+  test("keeps the images of a result whose text it shortens", () => {
+    const [calls, result] = pictures(["a"]);
+    const long = { ...result, content: words(2_000) } as ChatMessage;
+    const sent = contextOf(2_000).fit([system, user("go"), calls as ChatMessage, long]);
+    expect(sent[3]?.content.length).toBeLessThan(4_000);
+    expect(sent[3]?.content).not.toContain(imageLeftOut("a"));
+    expect(shownIn(sent)).toEqual(["a"]);
+  });
+
+  test("sends no more images than a request takes, whatever the budget, and keeps the newest", () => {
+    const asked: ChatMessage = {
+      role: "user",
+      content: "[image: u]",
+      images: [{ mime: "image/png", data: "AAAA", name: "u" }],
+    };
+    const { fit } = contextOf(100_000);
+    const messages = [
+      system,
+      asked,
+      ...Array.from({ length: 19 }, (_, index) => pictures([`${index}`])).flat(),
+    ];
+    expect(fit(messages)).toEqual(messages);
+    const more = [...messages, ...pictures(["19"])];
+    const sent = fit(more);
+    expect(shownIn(sent)).toEqual(Array.from({ length: 16 }, (_, index) => `${index + 4}`));
+    expect(sent[1]).toEqual(user("[image: u]"));
+    expect(sent[3]?.content).toBe(`ok\n${imageLeftOut("0")}`);
+    // And the prefix holds for some rounds.
+    expect(fit([...more, ...pictures(["20"])]).slice(0, sent.length)).toEqual([...sent]);
+  });
+
+  test("sends no more bytes of images than a request takes", () => {
+    const four = ["a", "b", "c", "d"].map((name) => pictures([name], 5 * 1024 * 1024));
+    expect(shownIn(contextOf(100_000).fit([system, user("go"), ...four.flat()]))).toEqual(["b", "c", "d"]);
   });
 
   test("then begins at a later message of the user", () => {

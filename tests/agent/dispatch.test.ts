@@ -14,7 +14,10 @@ import { createFixture } from "./fixture.ts";
 
 const never = new AbortController().signal;
 
-function start(options: Parameters<typeof createFixture>[0] = {}) {
+function start(
+  options: Parameters<typeof createFixture>[0] = {},
+  onStop?: (sessionKey: string) => Promise<number>,
+) {
   const fixture = createFixture(options);
   const abort = new AbortController();
   const ended: TurnEnded[] = [];
@@ -32,6 +35,7 @@ function start(options: Parameters<typeof createFixture>[0] = {}) {
     ...fixture.deps,
     sessions,
     onTurnEnded: (event) => ended.push(event),
+    ...(onStop && { onStop }),
   }).run(abort.signal);
   return {
     ...fixture,
@@ -110,6 +114,21 @@ describe("createDispatch()", () => {
     await agent.send({ id: "2", content: "/stop", ...chat("b") });
     await agent.finalsAre(1);
     expect(agent.finals()[0]?.content).toBe("No active task to stop.");
+    await agent.stop();
+  });
+
+  test.each(["/stop", "/new"])("%s ends what turns left running, after the turns", async (command) => {
+    const stops: { key: string; ended: number }[] = [];
+    const agent = start({ script: [{ hang: true, text: "x" }] }, async (key) => {
+      stops.push({ key, ended: agent.ended.length });
+      return 2;
+    });
+    await agent.send({ id: "1", ...chat("a") });
+    await agent.until((shown) => shown.length > 0);
+    await agent.send({ id: "2", content: command, ...chat("a") });
+    await agent.finalsAre(1);
+    expect(stops).toEqual([{ key: "cli:a", ended: 1 }]);
+    if (command === "/stop") expect(agent.finals()[0]?.content).toBe("Stopped 3 tasks.");
     await agent.stop();
   });
 

@@ -5,15 +5,17 @@ import type { AgentDeps } from "../../src/agent/deps.ts";
 import { createImageLoader } from "../../src/agent/images.ts";
 import { createRuntimeContext } from "../../src/agent/prompt.ts";
 import { createSessionModels } from "../../src/agent/session-models.ts";
-import { createToolbox } from "../../src/agent/toolbox.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import type { ModelChoice } from "../../src/core/app.ts";
+import type { AuditEntry } from "../../src/core/audit.ts";
 import { UserError } from "../../src/core/errors.ts";
 import type { FinalMessage, OutboundMessage } from "../../src/core/messages.ts";
 import type { Model } from "../../src/core/model.ts";
 import type { StoredMessage } from "../../src/core/session.ts";
-import type { AnyTool, ToolPorts } from "../../src/core/tool.ts";
+import type { AnyTool } from "../../src/core/tool.ts";
 import { never } from "../../src/lib/abort.ts";
+import { createMask, secretSpellings } from "../../src/lib/mask.ts";
+import { createMaskStream } from "../../src/lib/mask-stream.ts";
 import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 import { createIds } from "../../src/platform/ids.ts";
@@ -23,6 +25,7 @@ import { createFakeClock, type FakeClock } from "../fakes/clock.ts";
 import { createFakeLog } from "../fakes/log.ts";
 import { createFakeModel, type Scripted } from "../fakes/model.ts";
 import { tempFolder } from "../fakes/temp.ts";
+import { createTestToolbox } from "../fakes/toolbox.ts";
 
 interface FixtureOptions {
   readonly script?: readonly Scripted[];
@@ -34,6 +37,8 @@ interface FixtureOptions {
   readonly wrap?: (model: Model, clock: FakeClock) => Model;
   /** Models that can be chosen, by name. */
   readonly others?: Readonly<Record<string, Model>>;
+  /** What must not leave. */
+  readonly secrets?: readonly string[];
 }
 
 export function createFixture({
@@ -44,6 +49,7 @@ export function createFixture({
   showReasoning = false,
   wrap = (model) => model,
   others = {},
+  secrets = [],
 }: FixtureOptions = {}) {
   const clock = createFakeClock(Date.parse("2026-11-30T09:00:00Z"));
   const log = createFakeLog();
@@ -76,24 +82,26 @@ export function createFixture({
     if (other === undefined) throw new UserError(`There is no model "${name}"`);
     return { ...choice, model: other, name, why: "it was chosen" };
   };
+  const mask = createMask(secrets);
   const system = { role: "system", content: "You are a test." } as const;
+  const audited: AuditEntry[] = [];
   const deps: AgentDeps = {
     version: "1.2.3",
     bus,
     sessions,
-    toolbox: createToolbox({
+    toolbox: createTestToolbox({
       tools,
       workspace,
-      ports: () => ({}) as ToolPorts,
-      maxResultChars: 1_000,
-      mask: (text) => text,
-      spill: async () => "spilled.txt",
+      audit: (entry) => void audited.push(entry),
       log,
     }),
+    audit: (entry) => void audited.push(entry),
     models: createSessionModels({ standard: choice, presets: Object.keys(others), find, log }),
     systemPrompt: async () => system,
     images: createImageLoader({ files: createFileSystem(), log, workspace }),
     runtimeContext: createRuntimeContext("UTC"),
+    mask,
+    maskStream: () => createMaskStream(() => secretSpellings(secrets)),
     clock,
     ids: createIds({ now: clock.now, random: () => 0.5 }),
     log,
@@ -118,6 +126,7 @@ export function createFixture({
     clock,
     log,
     bus,
+    audited,
     model,
     sessions,
     workspace,

@@ -57,8 +57,16 @@ const user = (...media: readonly (string | Media)[]): StoredMessage => ({
   ...(media.length > 0 ? { media } : {}),
 });
 
+const result = (...media: readonly (string | Media)[]): StoredMessage => ({
+  role: "tool",
+  tool_call_id: "call_1",
+  name: "read_file",
+  content: "A picture",
+  ...(media.length > 0 ? { media } : {}),
+});
+
 const imagesOf = (message: ChatMessage | undefined) =>
-  message?.role === "user" ? (message.images?.length ?? 0) : 0;
+  message === undefined ? 0 : "images" in message ? (message.images?.length ?? 0) : 0;
 
 test("load() gives an image as base64, typed by its bytes and not by what the line says", async () => {
   const { loader, put } = setUp();
@@ -298,4 +306,46 @@ test("loadWindow() reads no more than the newest that fit", async () => {
   await loader.loadWindow(lines);
   expect(read).toHaveLength(20);
   expect(read[0]).toEndWith("/40.png");
+});
+
+test("loadWindow() adds the images to a tool's result, whose text stays as it was", async () => {
+  const { loader, put } = setUp();
+  const [message] = await loader.loadWindow([result(put("0a.png", PNG))]);
+  expect(message).toEqual({
+    role: "tool",
+    toolCallId: "call_1",
+    name: "read_file",
+    content: "A picture",
+    images: [{ mime: "image/png", data: PNG.toString("base64"), name: "media/cli/0a.png" }],
+  });
+});
+
+test("loadWindow() says in a tool's result which of its images are gone, each time in the same message", async () => {
+  const { loader, put } = setUp();
+  const [one, two] = [put("1.png", PNG), put("2.png", GIF)];
+  const lines = [result(one, two), result(), result("/old/a.png")];
+  rmSync(one.path);
+  const [first, plain, foreign] = await loader.loadWindow(lines);
+  expect(first?.content).toBe("A picture\n[The image media/cli/1.png is not shown here any more.]");
+  expect(imagesOf(first)).toBe(1);
+  expect([plain, foreign]).toEqual([toChat(result()), toChat(result())]);
+  expect((await loader.loadWindow(lines))[0]).toBe(first as ChatMessage);
+  rmSync(two.path);
+  const [none] = await loader.loadWindow(lines);
+  expect(none?.content).toBe(
+    "A picture\n[The image media/cli/1.png is not shown here any more.]\n[The image media/cli/2.png is not shown here any more.]",
+  );
+  expect(none).not.toHaveProperty("images");
+  expect((await loader.loadWindow(lines))[0]).toBe(none as ChatMessage);
+});
+
+test("loadWindow() counts the images of users and tools together", async () => {
+  const { loader, put } = setUp();
+  const lines = Array.from({ length: 22 }, (_, index) =>
+    (index % 2 === 0 ? user : result)(put(`${index}.png`, pngOf(100, index))),
+  );
+  const messages = await loader.loadWindow(lines);
+  expect(messages.map(imagesOf)).toEqual([...Array(5).fill(0), ...Array(17).fill(1)]);
+  expect(messages[1]?.content).toContain("media/cli/1.png is not shown");
+  expect(messages[5]?.content).toBe("A picture");
 });

@@ -2,17 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { runLoop } from "../../src/agent/loop.ts";
-import { createToolbox } from "../../src/agent/toolbox.ts";
 import type { InboundId } from "../../src/core/messages.ts";
 import type { Model } from "../../src/core/model.ts";
-import { defineTool, type ToolPorts, toolOk } from "../../src/core/tool.ts";
-import { never } from "../../src/lib/abort.ts";
+import { defineTool, toolOk } from "../../src/core/tool.ts";
 import { promptTokens } from "../../src/lib/request-tokens.ts";
 import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { noQuirks } from "../../src/providers/chat-completions/quirks.ts";
 import { encodeRequest } from "../../src/providers/chat-completions/request.ts";
 import { checkRequest, estimateTokens } from "../fakes/chat-rules.ts";
-import { createFakeLog } from "../fakes/log.ts";
+import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 
 const WINDOW = 32_768;
 const MAX_TOKENS = 4_096;
@@ -103,16 +101,11 @@ async function converse({
     {
       model,
       scale,
-      tools: createToolbox({
+      tools: createTestToolbox({
         tools: [look],
-        workspace: "/ws",
-        ports: () => ({}) as ToolPorts,
         maxResultChars: 16_000,
-        mask: (text) => text,
-        spill: async () => "spilled.txt",
-        log: createFakeLog(),
       }),
-      run: { sessionKey: "cli:direct", origin: "chat", signal: never },
+      run: testRun(),
       emit: (event) => {
         if (event.type === "tool.ended" && event.message.content.length === resultChars) stored++;
       },

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { runLoop } from "../../src/agent/loop.ts";
-import { createToolbox } from "../../src/agent/toolbox.ts";
 import { Stopped } from "../../src/core/errors.ts";
 import type { RunEvent } from "../../src/core/events.ts";
 import type { InboundId } from "../../src/core/messages.ts";
 import type { ChatMessage } from "../../src/core/model.ts";
-import { type AnyTool, defineTool, type ToolPorts, toolError, toolOk } from "../../src/core/tool.ts";
+import { type AnyTool, defineTool, toolError, toolOk } from "../../src/core/tool.ts";
 import { createTokenScale } from "../../src/lib/token-scale.ts";
-import { createFakeLog } from "../fakes/log.ts";
 import { createFakeModel, type FakeModel, type Scripted } from "../fakes/model.ts";
+import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 
 /** Says what it was given; `fail` makes it an error, `wait` lets a test hold it. */
 function echoTool(
@@ -39,14 +38,8 @@ interface RunOptions {
 
 async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }: RunOptions = {}) {
   const events: RunEvent[] = [];
-  const toolbox = createToolbox({
+  const toolbox = createTestToolbox({
     tools,
-    workspace: "/ws",
-    ports: () => ({}) as ToolPorts,
-    maxResultChars: 1_000,
-    mask: (text) => text,
-    spill: async () => "spilled.txt",
-    log: createFakeLog(),
   });
   const messages: ChatMessage[] = [
     { role: "system", content: "be good" },
@@ -64,11 +57,7 @@ async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }:
       model,
       scale: createTokenScale(),
       tools: toolbox,
-      run: {
-        sessionKey: "cli:direct",
-        origin: "chat",
-        signal: options.signal ?? new AbortController().signal,
-      },
+      run: testRun(options.signal === undefined ? {} : { signal: options.signal }),
       emit: async (event) => {
         events.push(event);
         await options.emit?.(event);

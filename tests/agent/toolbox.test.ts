@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { createToolbox } from "../../src/agent/toolbox.ts";
 import { UserError } from "../../src/core/errors.ts";
-import { type AnyTool, defineTool, type ToolPorts, toolError, toolOk } from "../../src/core/tool.ts";
-import { createFakeLog } from "../fakes/log.ts";
+import { type AnyTool, defineTool, toolError, toolOk } from "../../src/core/tool.ts";
+import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 
 const parameters = v.strictObject({
   path: v.pipe(v.string(), v.description("where")),
@@ -21,21 +20,17 @@ const show = defineTool({
 });
 
 function toolbox(tools: readonly AnyTool[] = [show], spilled: string[] = []) {
-  return createToolbox({
+  return createTestToolbox({
     tools,
-    workspace: "/ws",
-    ports: () => ({}) as ToolPorts,
     maxResultChars: 500,
-    mask: (text) => text,
     spill: async (_, { id }, text) => {
       spilled.push(text);
       return `.nanobot/tool-results/s/${id}.txt`;
     },
-    log: createFakeLog(),
   });
 }
 
-const run = { sessionKey: "s", origin: "chat", signal: new AbortController().signal } as const;
+const run = testRun({ sessionKey: "s" });
 const callWith = (args: unknown, name = "show", box = toolbox()) =>
   box.run({ id: "c1", name, arguments: typeof args === "string" ? args : JSON.stringify(args) }, run);
 
@@ -155,14 +150,10 @@ describe("createToolbox()", () => {
   });
 
   test("still gives the shortened result when the rest cannot be kept", async () => {
-    const box = createToolbox({
+    const box = createTestToolbox({
       tools: [tool(async () => toolOk("x".repeat(2_000)))],
-      workspace: "/ws",
-      ports: () => ({}) as ToolPorts,
       maxResultChars: 500,
-      mask: (text) => text,
       spill: () => Promise.reject(new Error("ENOSPC")),
-      log: createFakeLog(),
     });
     const result = await callWith({}, "t", box);
     expect(result.ok).toBe(true);
@@ -172,17 +163,14 @@ describe("createToolbox()", () => {
 
 test("createToolbox() takes secrets out of results, also out of what is kept in a file", async () => {
   const spilled: string[] = [];
-  const box = createToolbox({
+  const box = createTestToolbox({
     tools: [tool(async () => toolOk(`key s3cret-value ${"x".repeat(600)}`))],
-    workspace: "/ws",
-    ports: () => ({}) as ToolPorts,
     maxResultChars: 500,
     mask: (text) => text.replaceAll("s3cret-value", "[masked]"),
     spill: async (_, __, text) => {
       spilled.push(text);
       return "file";
     },
-    log: createFakeLog(),
   });
   const result = await callWith({}, "t", box);
   expect(result.text).toStartWith("key [masked]");

@@ -45,6 +45,8 @@ async function output(run: Command["run"], positionals: readonly string[] = []):
       platform: { ...app.platform, ids },
       sessions: async () => store,
       toolbox,
+      askAtTerminal: async () => {},
+      commands: async () => ({ enabled: true, policy: "guarded", sandbox: { kind: "none", why: CSI } }),
       chooseModel: refuse,
     },
     positionals,

@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { command, parseSince } from "../../src/cli/usage.ts";
+import { command } from "../../src/cli/usage.ts";
 import type { UsageRecord } from "../../src/core/usage.ts";
-import { createDayOf } from "../../src/lib/local-day.ts";
 import { tempFolder } from "../fakes/temp.ts";
 import { call, setUp } from "../usage/fixture.ts";
 import { createTestApp } from "./fixture.ts";
 
 const NOW = Date.parse("2026-11-30T12:00:00Z");
-const HOUR = 60 * 60 * 1000;
 
 async function usage(
   records: readonly UsageRecord[],
@@ -181,51 +179,6 @@ test("usage refuses a time it does not understand, and says what it does", async
     name: "UserError",
     hint: expect.stringContaining("24h, 7d, 2w"),
   });
-});
-
-test("parseSince() takes hours, days and weeks", () => {
-  expect(parseSince("24h", NOW, "UTC")).toBe(NOW - 24 * HOUR);
-  expect(parseSince("7d", NOW, "UTC")).toBe(NOW - 7 * 24 * HOUR);
-  expect(parseSince("2W", NOW, "UTC")).toBe(NOW - 14 * 24 * HOUR);
-});
-
-test("parseSince() goes back no further than time does", () => {
-  expect(parseSince("999999w", NOW, "UTC")).toBe(0);
-});
-
-test("parseSince() takes a day as the time zone has it", () => {
-  expect(parseSince("2026-11-01", NOW, "UTC")).toBe(Date.parse("2026-11-01T00:00:00Z"));
-  expect(parseSince("2026-11-01", NOW, "Europe/Berlin")).toBe(Date.parse("2026-10-31T23:00:00Z"));
-});
-
-test("parseSince() refuses what is neither", () => {
-  for (const text of [
-    "",
-    "7",
-    "d",
-    "-7d",
-    "7m",
-    "1.5d",
-    "7d ago",
-    "2026-02-30",
-    "2026-11",
-    "9".repeat(400),
-  ]) {
-    expect(parseSince(text, NOW, "UTC")).toBeUndefined();
-  }
-});
-
-test("parseSince() takes any text, and answers with a time that has a day", () => {
-  const near = fc.stringMatching(/^[-+ ]?\d{0,8}[hdwm:T -]?\d{0,3}-?\d{0,3}$/);
-  const dayOf = createDayOf("UTC");
-  fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: "binary" }), near), (text) => {
-      const since = parseSince(text, NOW, "UTC");
-      if (since === undefined) return;
-      expect(since).toBeGreaterThanOrEqual(0);
-      expect(dayOf(since)).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-    }),
-  );
 });
 
 test("usage keeps its columns whatever a session is called", async () => {

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { kept, unsupported } from "../../src/config/checks.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { type AnySchema, schemaAt, shapeOf } from "../../src/config/shape.ts";
-import { makeConfig } from "./fixture.ts";
+import { makeConfig, variable } from "./fixture.ts";
 
 async function warningsFor(content: object): Promise<readonly string[]> {
   return (await makeConfig(content).load()).warnings;
@@ -63,8 +63,9 @@ describe("loadConfig() warns", () => {
       agents: { defaults: { botName: "b", disabledSkills: ["x"], timezoneMode: "auto" } },
       gateway: { heartbeat: { enabled: false } },
       tools: {
-        exec: { sandboxRoBinds: ["/x"] },
+        exec: { sandboxRoBinds: ["/x"], sandbox: "bwrap", allowPatterns: ["ls"], policy: "ask" },
         ssrfWhitelist: ["10.0.0.0/8"],
+        web: { proxy: "http://p", enable: false, search: { provider: "brave", maxResults: 3 } },
         maxSessionMessagesPerMinute: 5,
       },
     });
@@ -72,9 +73,7 @@ describe("loadConfig() warns", () => {
       noEffect("agents.defaults.botName"),
       noEffect("agents.defaults.disabledSkills"),
       noEffect("gateway"),
-      noEffect("tools.exec.sandboxRoBinds"),
       noEffect("tools.maxSessionMessagesPerMinute"),
-      noEffect("tools.ssrfWhitelist"),
       "agents.defaults.timezoneMode has no effect",
     ]);
   });
@@ -117,4 +116,47 @@ describe("loadConfig() warns", () => {
       [],
     );
   });
+});
+
+describe("loadConfig() checks tools.web.search.provider", () => {
+  const search = (provider: string) => ({ tools: { web: { search: { provider, apiKey: "k" } } } });
+
+  test.each([
+    ["duckduckgo"],
+    ["brave"],
+    ["tavily"],
+    ["searxng"],
+    ["jina"],
+    ["kagi"],
+    ["exa"],
+    ["serper"],
+    [" Brave "],
+    [""],
+    [variable("MY_ENGINE")],
+  ])("and takes %p", async (provider) => {
+    expect(await warningsFor(search(provider))).toEqual([]);
+  });
+
+  test("and refuses a slip with the nearest name, and never with what was written", async () => {
+    const refusal = await makeConfig(search("brvae")).refusal();
+    expect(refusal).toEndWith(
+      'line 5, tools.web.search.provider: there is no search engine of this name; did you mean "brave"? (duckduckgo, brave, tavily, searxng, jina, kagi, exa, serper)',
+    );
+    expect(refusal).not.toContain("brvae");
+  });
+
+  test("and refuses another word with all names", async () => {
+    expect(await makeConfig(search("altavista")).refusal()).toEndWith(
+      "there is no search engine of this name; choose from duckduckgo, brave, tavily, searxng, jina, kagi, exa, serper",
+    );
+  });
+
+  test.each([["bocha"], ["keenable"], ["mst"], ["olostep"], ["Volcengine"]])(
+    "and only warns of %s, which the original asks",
+    async (provider) => {
+      expect(await warningsFor(search(provider))).toEqual([
+        "tools.web.search.provider: this search engine is not supported; DuckDuckGo is asked instead",
+      ]);
+    },
+  );
 });

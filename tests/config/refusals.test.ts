@@ -167,6 +167,16 @@ describe("loadConfig() refuses what does not fit the schema", () => {
       'line 1, logging.level: expected one of "debug", "info", "warn", "error", found another string',
     ],
     [
+      "a pattern for commands that is none",
+      '{"tools": {"exec": {"denyPatterns": ["fine",\n"("]}}}',
+      "line 2, tools.exec.denyPatterns[1]: expected a regular expression, found another string",
+    ],
+    [
+      "a sandbox that nobody knows",
+      '{"tools": {"exec": {"sandbox": "docker"}}}',
+      'line 1, tools.exec.sandbox: expected one of "auto", "bwrap", "none", "", found another string',
+    ],
+    [
       "a time zone that does not exist",
       '{"agents": {"defaults": {"timezone": "Mars/Base"}}}',
       "line 1, agents.defaults.timezone: expected the name of a time zone, as in Europe/Berlin, found another string",

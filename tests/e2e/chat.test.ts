@@ -15,6 +15,7 @@ import {
   modelAt,
   newHome,
   newMilestone,
+  REACH_MILESTONE,
   screenOf,
   sessionOf,
   startModel,
@@ -178,13 +179,13 @@ describe("Ctrl-C in the chat", () => {
   });
 
   test("ends the command of a turn", async () => {
-    const milestone = newMilestone();
     const sleep = unusualSleep();
-    const command = `${milestone.command}; ${sleep}`;
+    const command = `${REACH_MILESTONE}; ${sleep}`;
     const chat = await openChat([
       { toolCalls: [{ name: "exec", arguments: { command } }] },
       { text: "well" },
     ]);
+    const milestone = newMilestone(chat.home);
     chat.type(`sleep${ENTER}`);
     await milestone.reached;
     chat.type(CTRL_C);
@@ -347,10 +348,10 @@ describe("the terminal after the chat", () => {
   });
 
   test("is left by a turn that was running when the window closed", async () => {
-    const milestone = newMilestone();
     const sleep = unusualSleep();
-    const command = `${milestone.command}; ${sleep}`;
+    const command = `${REACH_MILESTONE}; ${sleep}`;
     const chat = await openChat([{ toolCalls: [{ name: "exec", arguments: { command } }] }]);
+    const milestone = newMilestone(chat.home);
     chat.type(`sleep${ENTER}`);
     await milestone.reached;
     chat.close();

@@ -9,6 +9,9 @@ import { ask, endToEnd, inTerminal, modelAt, newHome, run, sessionOf, start, sta
 
 endToEnd();
 
+/** From within the sandbox nobody can reach the program. */
+const unsafe = { tools: { exec: { sandbox: "none" } } };
+
 function exec(...commands: readonly string[]): Reply {
   return { toolCalls: commands.map((command) => ({ name: "exec", arguments: { command } })) };
 }
@@ -95,10 +98,10 @@ describe("nanobot agent with a model", () => {
   test("keeps sessions apart", async () => {
     const server = await startModel([{ text: "one" }, { text: "two" }]);
     const home = newHome(modelAt(server.url));
-    await ask("the first", home, "-s", "cli:a");
-    await ask("the second", home, "-s", "cli:b");
-    expect(JSON.stringify(server.requests[1]?.body)).not.toContain("the first");
-    expect((await sessionOf(home, "cli:a")).map(({ content }) => content)).toEqual(["the first", "one"]);
+    await ask("a word to one", home, "-s", "cli:a");
+    await ask("a word to the other", home, "-s", "cli:b");
+    expect(JSON.stringify(server.requests[1]?.body)).not.toContain("a word to one");
+    expect((await sessionOf(home, "cli:a")).map(({ content }) => content)).toEqual(["a word to one", "one"]);
   });
 
   test("keeps sessions and their folder from other users", async () => {
@@ -152,7 +155,7 @@ describe("nanobot agent with a model", () => {
 
   test("extends the request of a turn that was killed", async () => {
     const server = await startModel([exec("echo before"), exec("kill -9 $PPID"), { text: "still here" }]);
-    const home = newHome(modelAt(server.url));
+    const home = newHome({ ...modelAt(server.url), ...unsafe });
     const killed = await ask("kill yourself", home);
     expect(killed).toEqual({ code: 137, stdout: "", stderr: "" });
     expect((await ask("are you there?", home)).stdout).toBe("still here\n");
@@ -268,7 +271,7 @@ describe("nanobot agent on one session from two processes", () => {
 
   test("closes a call of a killed process and does not run it again", async () => {
     const server = await startModel([exec("echo ran >> ran.log; kill -9 $PPID"), { text: "I see" }]);
-    const home = newHome(modelAt(server.url));
+    const home = newHome({ ...modelAt(server.url), ...unsafe });
     expect((await ask("go", home)).code).toBe(137);
     expect((await ask("what happened?", home)).stdout).toBe("I see\n");
     expect(readFileSync(join(home.workspace, "ran.log"), "utf8")).toBe("ran\n");

@@ -12,6 +12,7 @@ import {
   modelAt,
   newHome,
   newMilestone,
+  REACH_MILESTONE,
   run,
   sessionOf,
   start,
@@ -129,14 +130,14 @@ describe("nanobot agent -m", () => {
   });
 
   test("ends even a deaf command on an impatient Ctrl-C", async () => {
-    const milestone = newMilestone();
     const sleep = unusualSleep();
-    const command = `trap '' TERM; ${milestone.command}; ${sleep}`;
+    const command = `trap '' TERM; ${REACH_MILESTONE}; ${sleep}`;
     const server = await startModel([
       { toolCalls: [{ name: "exec", arguments: { command } }] },
       { text: "going on" },
     ]);
     const home = newHome(modelAt(server.url));
+    const milestone = newMilestone(home);
     const program = start(["agent", "-m", "hello"], { home });
     await milestone.reached;
     program.signal("SIGINT");
@@ -148,15 +149,15 @@ describe("nanobot agent -m", () => {
   });
 
   test("ends the running command on Ctrl-C and closes its call in the session", async () => {
-    const milestone = newMilestone();
     const sleep = unusualSleep();
-    const command = `${milestone.command}; ${sleep}`;
+    const command = `${REACH_MILESTONE}; ${sleep}`;
     const calls = [
       { name: "exec", arguments: { command } },
       { name: "exec", arguments: { command: "echo never > never" } },
     ];
     const server = await startModel([{ toolCalls: calls }, { text: "going on" }]);
     const home = newHome(modelAt(server.url));
+    const milestone = newMilestone(home);
     const program = start(["agent", "-m", "hello"], { home });
     await milestone.reached;
     program.signal("SIGINT");

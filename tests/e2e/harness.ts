@@ -162,21 +162,24 @@ export function screenOf({ shown }: PseudoTerminal): readonly string[] {
   return emulator.rows;
 }
 
-/** A place where a command can say that it runs. */
+/** The end of a shell command that says, from the workspace, that it runs. */
+export const REACH_MILESTONE = "echo reached > milestone";
+
+/** Where a command can say that it runs. */
 export interface Milestone {
-  /** The end of a shell command that reaches it: `echo > path`. */
-  readonly command: string;
   readonly reached: Promise<void>;
 }
 
-export function newMilestone(): Milestone {
-  const path = join(tempFolder(), "milestone");
+export function newMilestone({ workspace }: Home): Milestone {
+  // Commands reach nothing outside.
+  mkdirSync(workspace, { recursive: true });
+  const path = join(workspace, "milestone");
   if (!Bun.spawnSync(["mkfifo", path]).success) throw new Error("mkfifo failed");
   // Opening the pipe for reading waits until somebody writes.
   const reader = Bun.spawn(["cat", path], { stdio: ["ignore", "ignore", "ignore"] });
   running.add(reader);
   const reached = reader.exited.then(() => void running.delete(reader));
-  return { command: `echo reached > ${path}`, reached };
+  return { reached };
 }
 
 let sleeps = 0;

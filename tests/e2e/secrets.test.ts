@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { endToEnd, modelAt, newHome, run, startModel } from "./harness.ts";
+import { endToEnd, inTerminal, modelAt, newHome, run, startModel } from "./harness.ts";
 
 endToEnd();
 
@@ -71,6 +71,29 @@ describe("nanobot with secrets in its environment", () => {
     expectNoSecret(stdout);
     expectNoSecret(stderr);
     expectNoSecret(allFilesBelow(home.folder));
+  });
+
+  test("keeps them from what it shows, also when the model says one in pieces, and thinks it", async () => {
+    const secret = SECRETS.OPENAI_API_KEY;
+    const pieces = [`It is ${secret.slice(0, 7)}`, secret.slice(7, 12), `${secret.slice(12)}, and sk-t`];
+    const toolCalls = [{ name: "exec", arguments: { command: `echo ${secret}` } }];
+    const replies = [{ toolCalls }, { text: pieces, reasoning: pieces }];
+    const server = await startModel([...replies, ...replies], { apiKey: secret });
+    const home = newHome({
+      providers: { openai: { apiBase: server.url } },
+      agents: { defaults: { provider: "openai", model: "some-model" } },
+    });
+    const terminal = inTerminal(["agent", "-m", "say it", "--show-reasoning"], home, SECRETS);
+    expect(await terminal.exited).toBe(0);
+    expectNoSecret(terminal.shown);
+    expect(terminal.shown.split("It is [masked], and sk-t")).toHaveLength(3);
+    expect(terminal.shown).toContain("echo [masked]");
+    const { stdout, stderr } = await run(["agent", "-m", "again", "--json"], { home, env: SECRETS });
+    expectNoSecret(stdout + stderr);
+    expect(JSON.parse(stdout)).toMatchObject({
+      content: "It is [masked], and sk-t",
+      tools: [{ name: "exec", arguments: '{"command":"echo [masked]"}' }],
+    });
   });
 
   test("shows none in status", async () => {

@@ -8,6 +8,7 @@ import {
   type Home,
   newHome,
   newMilestone,
+  REACH_MILESTONE,
   run,
   start,
   untilNoProcess,
@@ -20,7 +21,10 @@ function call(name: string, args: unknown, home: Home) {
   return start(["tools", "call", name, JSON.stringify(args)], { home });
 }
 
-describe("nanobot tools call exec", () => {
+/** The sandbox ends everything at once, and where there is none the group has to. */
+describe.each(["auto", "none"])("nanobot tools call exec, with the sandbox %s", (sandbox) => {
+  const config = { tools: { exec: { sandbox } } };
+
   test.each([
     { name: "background", command: (sleep: string) => `${sleep} & ${sleep}` },
     { name: "nested", command: (sleep: string) => `sh -c 'sh -c "${sleep} & wait" & wait'` },
@@ -28,7 +32,8 @@ describe("nanobot tools call exec", () => {
     { name: "piped", command: (sleep: string) => `${sleep} | cat | ${sleep}` },
   ])("leaves no $name process behind after its timeout", async ({ command }) => {
     const sleep = unusualSleep();
-    const { code, stdout } = await call("exec", { command: command(sleep), timeout: 1 }, newHome()).outcome;
+    const { code, stdout } = await call("exec", { command: command(sleep), timeout: 1 }, newHome(config))
+      .outcome;
     expect(stdout).toStartWith("Error: ");
     expect(stdout).toContain("ended after 1 s");
     expect(code).toBe(1);
@@ -37,7 +42,7 @@ describe("nanobot tools call exec", () => {
 
   test("leaves no background process behind after its end", async () => {
     const sleep = unusualSleep();
-    const { code, stdout } = await call("exec", { command: `${sleep} & echo done` }, newHome()).outcome;
+    const { code, stdout } = await call("exec", { command: `${sleep} & echo done` }, newHome(config)).outcome;
     expect(stdout).toBe("done\n\nExit code: 0\n");
     expect(code).toBe(0);
     await untilNoProcess(sleep);
@@ -48,19 +53,29 @@ describe("nanobot tools call exec", () => {
     { name: "SIGTERM", signals: ["SIGTERM"] },
     { name: "an impatient SIGINT", signals: ["SIGINT", "SIGTERM", "SIGINT"] },
   ] as const)("leaves no process behind after $name", async ({ signals }) => {
-    const milestone = newMilestone();
+    const home = newHome(config);
+    const milestone = newMilestone(home);
     const sleep = unusualSleep();
     // Deaf to the polite signal, which what it starts inherits.
-    const command = `trap '' TERM; ${sleep} & ${milestone.command}; ${sleep}`;
-    const program = call("exec", { command }, newHome());
+    const command = `trap '' TERM; ${sleep} & ${REACH_MILESTONE}; ${sleep}`;
+    const program = call("exec", { command }, home);
     await milestone.reached;
     for (const signal of signals) program.signal(signal);
     expect((await program.outcome).code).toBe(130);
     await untilNoProcess(sleep);
   });
 
+  test("leaves no session behind when the program ends", async () => {
+    const sleep = unusualSleep();
+    const command = `trap '' TERM; ${sleep} & ${sleep}`;
+    const { code, stdout } = await call("exec", { command, yield_time_ms: 0 }, newHome(config)).outcome;
+    expect(stdout).toContain("The command goes on as the session");
+    expect(code).toBe(0);
+    await untilNoProcess(sleep);
+  });
+
   test("ends a command that floods its output", async () => {
-    const { code, stdout } = await call("exec", { command: "yes flood" }, newHome()).outcome;
+    const { code, stdout } = await call("exec", { command: "yes flood" }, newHome(config)).outcome;
     expect(stdout).toContain("wrote too much");
     expect(stdout.length).toBeLessThan(20_000);
     expect(code).toBe(1);
@@ -166,7 +181,20 @@ describe("nanobot tools list", () => {
     const home = newHome();
     const { code, stdout } = await run(["tools", "list", "--json"], { home });
     const names = (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
-    expect(names).toEqual(["edit_file", "exec", "list_dir", "read_file", "write_file"]);
+    expect(names).toEqual([
+      "apply_patch",
+      "edit_file",
+      "exec",
+      "find_files",
+      "grep",
+      "list_dir",
+      "list_exec_sessions",
+      "read_file",
+      "web_fetch",
+      "web_search",
+      "write_file",
+      "write_stdin",
+    ]);
     expect(code).toBe(0);
   });
 });

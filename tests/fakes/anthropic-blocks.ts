@@ -97,6 +97,10 @@ function checkResult({ tool_use_id: id, content, is_error: isError }: Fields, wh
   if (content === undefined || typeof content === "string") return;
   for (const block of listOf(content, `${where}.content`)) {
     if (!RESULT_BLOCKS.includes(block["type"])) refuse(`${where}.content: Input tag is not known`);
+    if (isError && block["type"] !== "text") {
+      refuse(`${where}: all content must be type "text" if "is_error" is true`);
+    }
+    checkKeys(block, block["type"] === "text" ? ["type", "text"] : ["type", "source"], `${where}.content`);
     if (block["type"] === "text") checkText(block, where);
     else checkImage(block["source"], `${where}.content.image.source`);
   }

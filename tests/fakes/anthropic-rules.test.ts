@@ -55,6 +55,24 @@ describe("checkMessagesRequest()", () => {
     ["a blank text", refusalOf(user(text(" \n"))), /non-whitespace/],
     ["no content", refusalOf(user()), /non-empty content/],
     ["an unknown role", refusalOf(user(text("a")), { role: "tool", content: [] }), /Unexpected role/],
+    [
+      "an image in a result that is marked as an error",
+      refusalOf(
+        user(text("a")),
+        assistant(use("a")),
+        user({ ...result("a"), content: [text("e"), image("image/png")], is_error: true }),
+      ),
+      /must be type "text"/,
+    ],
+    [
+      "an unknown key in a result",
+      refusalOf(
+        user(text("a")),
+        assistant(use("a")),
+        user({ ...result("a"), content: [{ ...text("e"), ...mark }] }),
+      ),
+      /Extra inputs/,
+    ],
     ["an unknown block", refusalOf(user({ type: "hologram" })), /not known/],
     ["an unknown key", refusal({ reasoning_effort: "low" }), /Extra inputs/],
     ["an unknown key of a block", refusalOf(user({ ...text("a"), name: "b" })), /Extra inputs/],

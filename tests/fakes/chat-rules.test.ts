@@ -49,6 +49,24 @@ describe("checkRequest() takes images", () => {
     expect(refusalOf({ messages: [{ role: "system", content: parts }, user()] }, {})).toMatch(/a string/);
   });
 
+  test.each([undefined, "anthropicViaOpenrouter"] as const)(
+    "but refuses one in the result of a tool, as %s",
+    (vendor) => {
+      const messages = [user(), assistant(), { ...result(), content: [{ type: "text", text: "a" }, IMAGE] }];
+      const rules = vendor === undefined ? {} : { vendor };
+      expect(refusalOf({ messages }, rules)).toContain(
+        "only allowed for messages with role 'user', but this message with role 'tool'",
+      );
+    },
+  );
+
+  test("but refuses a marker on one", () => {
+    const messages = [user([{ ...IMAGE, ...MARK }])];
+    expect(refusalOf({ messages }, { vendor: "anthropicViaOpenrouter" })).toContain(
+      "only a text part may be",
+    );
+  });
+
   test("but refuses any for a model that cannot see", () => {
     const messages = [user([IMAGE])];
     expect(refusalOf({ messages }, { images: "refused" })).toBe("this model does not support image input");

@@ -231,6 +231,11 @@ function checkContent(message: JsonObject, rules: ChatRules, where: string): voi
   const { vendor, allowNullContent = vendor !== undefined } = rules;
   if (typeof content === "string") return;
   if (content === null && allowNullContent && message["tool_calls"] !== undefined) return;
+  if (role !== "user" && objectsIn(content).some(({ type }) => type === "image_url")) {
+    refuse(
+      `Invalid '${where}'. Image URLs are only allowed for messages with role 'user', but this message with role '${role}' contains an image URL.`,
+    );
+  }
   const takesParts = role === "user" || (vendor === "anthropicViaOpenrouter" && role !== "assistant");
   if (!takesParts || !Array.isArray(content)) refuse(`${where}.content must be a string`);
   if (content.length === 0) refuse(`${where}.content has no parts`);
@@ -258,6 +263,7 @@ function checkPart(part: unknown, { vendor, images }: ChatRules, where: string):
   if (images === "refused") refuse("this model does not support image input");
   const url = isObject(image) ? image["url"] : undefined;
   if (!isBase64(DATA_URL.exec(String(url))?.[1])) refuse(`${where} is no image in base64`);
+  if (marker !== undefined) refuse(`${where} is marked, which only a text part may be`);
   checkKeys(image, ["url", "detail"], `${where}.image_url`);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isWorthLeavingOut, withoutResult } from "../../src/lib/left-out.ts";
+import { isResultWorthLeavingOut, isWorthLeavingOut, withoutResult } from "../../src/lib/left-out.ts";
 
 test("withoutResult() says whose result it was and how long, and keeps everything else", () => {
   const message = { role: "tool", toolCallId: "a", name: "exec", content: "x".repeat(900) };
@@ -18,4 +18,21 @@ test("withoutResult() makes every result shorter that is worth it, and none twic
     expect(content.length).toBeLessThan(length);
     expect(isWorthLeavingOut(content)).toBe(false);
   }
+});
+
+test("withoutResult() takes the images along, of a message and of a line, and says so", () => {
+  const image = { mime: "image/png", data: "AAAA", name: "a.png" } as const;
+  const media = [{ path: "/ws/media/tools/0a.png", mime: "image/png" }, "/old/file.txt"];
+  const [message, line] = [
+    { name: "look", content: "ok", images: [image, image] },
+    { content: "ok", media },
+  ];
+  expect([isResultWorthLeavingOut(message), isResultWorthLeavingOut(line)]).toEqual([true, true]);
+  const [short, stub] = [withoutResult(message), withoutResult(line)];
+  expect(short).toEqual({
+    name: "look",
+    content: expect.stringContaining("look (2 characters and 2 images)"),
+  });
+  expect(stub).toEqual({ content: expect.stringContaining("a tool (2 characters and an image)") });
+  expect([isResultWorthLeavingOut(short), isResultWorthLeavingOut(stub)]).toEqual([false, false]);
 });

@@ -27,6 +27,8 @@ describe("messageTokens()", () => {
   test("counts images, and thoughts in every form", () => {
     const image = { mime: "image/png", data: "A".repeat(10_000), name: "a" } as const;
     expect(messageTokens({ role: "user", content: "", images: [image, image] })).toBe(4 + 2 * IMAGE_TOKENS);
+    const result = { role: "tool", toolCallId: "1", name: "echo", content: "" } as const;
+    expect(messageTokens({ ...result, images: [image] })).toBe(4 + IMAGE_TOKENS);
     expect(messageTokens({ role: "assistant", content: "", reasoningContent: words(50) })).toBe(54);
     const thinkingBlocks = [{ type: "thinking", thinking: words(100), signature: "x".repeat(400) }];
     expect(messageTokens({ role: "assistant", content: "", thinkingBlocks })).toBeGreaterThan(200);

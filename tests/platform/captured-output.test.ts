@@ -5,7 +5,8 @@ import { createOutputCapture } from "../../src/platform/captured-output.ts";
 function capture(keepBytes: number, chunks: readonly Uint8Array[]) {
   const output = createOutputCapture(keepBytes);
   for (const chunk of chunks) output.push(chunk);
-  return output.result();
+  output.finish();
+  return output.take();
 }
 
 function bytes(text: string): Uint8Array {
@@ -68,10 +69,51 @@ describe("createOutputCapture()", () => {
   test("keeps the end of a stream that is much longer than what it keeps", () => {
     const output = createOutputCapture(5);
     for (let number = 0; number < 10_000; number++) output.push(bytes(`${number}\n`));
-    expect(output.result()).toEqual({ head: "0\n1\n2", tail: "9999\n", omittedBytes: 48_880 });
+    expect(output.take()).toEqual({ head: "0\n1\n2", tail: "9999\n", omittedBytes: 48_880 });
   });
 
   test("keeps nothing but the count when told to keep nothing", () => {
     expect(capture(0, [bytes("abc"), bytes("d")])).toEqual({ head: "", tail: "", omittedBytes: 4 });
+  });
+
+  test("gives in pieces what it gives as a whole, wherever it is asked", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.array(fc.nat()), (text, cuts) => {
+        const output = createOutputCapture(1000);
+        const pieces = cut(bytes(text), cuts).map((chunk) => {
+          output.push(chunk);
+          return output.take().head;
+        });
+        output.finish();
+        const whole = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes(text));
+        expect(pieces.join("") + output.take().head).toBe(whole);
+      }),
+    );
+  });
+
+  test("returns from each chunk what is whole of it", () => {
+    const output = createOutputCapture(10);
+    const [first = new Uint8Array(), second = new Uint8Array()] = cut(bytes("a—b"), [3]);
+    expect(output.push(first)).toEqual(bytes("a"));
+    expect(output.push(second)).toEqual(bytes("—b"));
+  });
+
+  test("shows without taking, and forgets what was taken", () => {
+    const output = createOutputCapture(2);
+    output.push(bytes("abcdef"));
+    const shown = { head: "ab", tail: "ef", omittedBytes: 2 };
+    expect(output.peek()).toEqual(shown);
+    expect(output.take()).toEqual(shown);
+    expect(output.take()).toEqual({ head: "", tail: "", omittedBytes: 0 });
+    output.push(bytes("g"));
+    expect(output.take()).toEqual({ head: "g", tail: "", omittedBytes: 0 });
+  });
+
+  test("gives the beginning of a last character as what it is", () => {
+    const output = createOutputCapture(10);
+    output.push(bytes("é").slice(0, 1));
+    expect(output.take().head).toBe("");
+    output.finish();
+    expect(output.take().head).toBe("\ufffd");
   });
 });

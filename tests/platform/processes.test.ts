@@ -169,6 +169,8 @@ describe("run()", () => {
       const leaver = `setsid sh -c 'touch ${ready}; exec sleep ${sleep}'`;
       const result = await shell(`${leaver} & while [ ! -e ${ready} ]; do :; done; echo done`);
       expect(result).toMatchObject({ exitCode: 0, stdout: { head: "done\n" } });
+      // The shell has yet to become the sleep.
+      while (runningWith(sleep).length === 0) await new Promise((resolve) => setImmediate(resolve));
       for (const pid of runningWith(sleep)) process.kill(Number(pid), "SIGKILL");
     },
     PATIENCE_MS,

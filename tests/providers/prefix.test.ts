@@ -38,7 +38,7 @@ function question(turn: number): ChatMessage {
   };
 }
 
-/** Two calls, one of them signed, with or without reasoning, and their results. */
+/** Two calls, one of them signed, with or without reasoning, and their results, with or without images. */
 function round(turn: number, step: number): ChatMessage[] {
   const ids = [`call_${turn}_${step}_a`, `call_${turn}_${step}_b`];
   return [
@@ -56,7 +56,13 @@ function round(turn: number, step: number): ChatMessage[] {
       model: "somebody/some-model",
     },
     ...ids.map(
-      (toolCallId): ChatMessage => ({ role: "tool", toolCallId, name: "exec", content: `out ${turn}` }),
+      (toolCallId, index): ChatMessage => ({
+        role: "tool",
+        toolCallId,
+        name: "exec",
+        content: `out ${turn}`,
+        ...(turn % 4 === 0 && index >= step ? { images: [IMAGE] } : {}),
+      }),
     ),
   ];
 }

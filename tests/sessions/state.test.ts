@@ -27,6 +27,11 @@ test("extend() counts an image as about 1,300 tokens, and a file by its name onl
   expect(named - plain).toBeLessThan(60);
 });
 
+test("extend() counts an image of a tool's line, which is not named in its text", () => {
+  const line: StoredMessage = { role: "tool", tool_call_id: "1", name: "look", content: "ok" };
+  expect(tokensFor(user, { ...line, media: [picture] }) - tokensFor(user, line)).toBe(1_300);
+});
+
 test("extend() counts no media of an assistant's line, which are not sent", () => {
   const assistant: StoredMessage = { role: "assistant", content: "Here it is" };
   expect(tokensFor({ ...assistant, media: [picture] })).toBe(tokensFor(assistant));

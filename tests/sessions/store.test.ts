@@ -28,7 +28,9 @@ function setUp({
   homeSessions = join(tempFolder(), "sessions"),
 } = {}) {
   const log = createFakeLog();
+  const archived: string[] = [];
   const store = createSessionStore({
+    onArchived: (key) => archived.push(key),
     files: createFileSystem(),
     locks: createLocks({ os: process.platform, folder: workspace }),
     clock: createFakeClock(Date.parse("2026-11-30T09:00:00Z")),
@@ -37,7 +39,7 @@ function setUp({
     legacy: { homeSessions },
     tokens,
   });
-  return { store, workspace, log, homeSessions };
+  return { store, workspace, log, homeSessions, archived };
 }
 
 const user = (content: string): StoredMessage => ({ role: "user", content });
@@ -281,6 +283,30 @@ test("window() leaves out results and then turns, once, until it fits", async ()
   });
 });
 
+test("window() leaves old results with an image out, however short their text, before a turn goes", async () => {
+  const { store } = setUp({ tokens: 100_000 });
+  const media = [{ path: "/ws/media/tools/0a.png", mime: "image/png" }];
+  await using(store, "a", async (session) => {
+    for (let turn = 0; turn < 6; turn++) {
+      const call = { id: `c${turn}`, type: "function", function: { name: "look", arguments: "{}" } } as const;
+      await session.append(
+        [
+          user(`q${turn}`),
+          { role: "assistant", content: "", tool_calls: [call] },
+          { role: "tool", tool_call_id: call.id, name: "look", content: "A picture", media },
+        ],
+        { sync: false },
+      );
+    }
+    expect(session.window(9_000).filter((line) => line.media !== undefined)).toHaveLength(6);
+    const lines = session.window(6_000);
+    expect(lines.filter(({ role }) => role === "user")).toHaveLength(6);
+    const results = lines.filter(({ role }) => role === "tool");
+    expect(results.map((line) => line.media !== undefined)).toEqual([false, false, false, true, true, true]);
+    expect(results[0]?.content).toContain("look (9 characters and an image)");
+  });
+});
+
 test("window() loses no turn to images that are not sent any more", async () => {
   const { store } = setUp({ tokens: 100_000 });
   const picture = { path: "/ws/media/cli/0a.png", mime: "image/png" };
@@ -380,6 +406,14 @@ test("archive() moves the file away, and the session goes on empty", async () =>
   expect(readFileSync(archived ?? "", "utf8")).toContain("old");
   expect(await contents(store, "cli:direct")).toEqual(["new"]);
   expect((await store.list()).map(({ key }) => key)).toEqual(["cli:direct"]);
+});
+
+test("archive() tells who asked for it which session begins anew", async () => {
+  const { store, archived } = setUp();
+  await add(store, "a", user("old"));
+  await add(store, "b", user("old"));
+  await using(store, "a", (session) => session.archive());
+  expect(archived).toEqual(["a"]);
 });
 
 test("archive() of a session without a file does nothing", async () => {

@@ -1,17 +1,31 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, statSync, truncateSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { editFile } from "../../src/tools/edit-file.ts";
-import { replaceExactly } from "../../src/tools/exact-edit.ts";
-import { createFixture } from "./fixture.ts";
+import { createFixture, system } from "./fixture.ts";
 
-const { workspace, put, call } = createFixture();
+const { workspace, put, call, context } = createFixture();
 const read = (path: string) => readFileSync(join(workspace, path), "utf8");
+
+/** As after a reading: what the tests of warnings are about is elsewhere out of the way. */
+async function know(path: string): Promise<void> {
+  const stat = await system.stat(join(workspace, path));
+  if (stat) context.ports.reads.record(await context.ports.files.resolve(path, "read"), stat);
+}
 
 async function edit(content: string | Uint8Array, old_text: string, new_text: string) {
   put("file.txt", content);
+  await know("file.txt");
   const result = await call(editFile, { path: "file.txt", old_text, new_text });
   return { ...result, content: read("file.txt") };
 }
@@ -80,6 +94,87 @@ describe("editFile() edits", () => {
   });
 });
 
+describe("editFile() chooses", () => {
+  test("editFile() changes every place when it is told to, and says where", async () => {
+    put("file.txt", "x\n".repeat(5));
+    await know("file.txt");
+    const args = { path: "file.txt", old_text: "x", new_text: "y", replace_all: true };
+    expect((await call(editFile, args)).text).toBe(
+      'Edited "file.txt" in 5 places, the first at lines 1, 2, 3',
+    );
+    expect(read("file.txt")).toBe("y\n".repeat(5));
+  });
+
+  test("editFile() changes the occurrence, or the place at the line, that is meant", async () => {
+    put("file.txt", "x\nx\nx\n");
+    const args = { path: "file.txt", old_text: "x", new_text: "y" };
+    expect((await call(editFile, { ...args, occurrence: 2 })).text).toStartWith(
+      'Edited "file.txt" at line 2',
+    );
+    expect((await call(editFile, { ...args, line_hint: 3 })).text).toStartWith('Edited "file.txt" at line 3');
+    expect(read("file.txt")).toBe("x\ny\ny\n");
+  });
+
+  test("editFile() says that it had to forgive something", async () => {
+    expect(await edit("\tif “a”:\n\t\tb\n", 'if "a":\n\tb', 'if "c":\n\tb')).toEqual({
+      ok: true,
+      text: 'Edited "file.txt" at line 1 (white space at the ends of lines and quotation marks differed from old_text)',
+      content: "\tif “c”:\n\t\tb\n",
+    });
+  });
+
+  test("editFile() keeps white space at line ends in Markdown only", async () => {
+    for (const [name, content] of [
+      ["a.txt", "b\n"],
+      ["a.md", "b  \n"],
+      ["a.MARKDOWN", "b  \n"],
+    ] as const) {
+      put(name, "a\n");
+      await call(editFile, { path: name, old_text: "a", new_text: "b  " });
+      expect(read(name)).toBe(content);
+    }
+  });
+});
+
+describe("editFile() keeps", () => {
+  const endings = ["\n", "\r\n"];
+  const marks = ["", "\ufeff"];
+  const ends = [true, false];
+  const modes = [0o600, 0o644, 0o755];
+  const all = endings.flatMap((end) =>
+    marks.flatMap((mark) => ends.flatMap((isClosed) => modes.map((mode) => ({ end, mark, isClosed, mode })))),
+  );
+
+  test.each(all)(
+    "editFile() keeps %j, for an exact and a loose match",
+    async ({ end, mark, isClosed, mode }) => {
+      const text = (line: string) => mark + ["\tone", `\t${line}`].join(end) + (isClosed ? end : "");
+      for (const old_text of ["\tone\n\ttwo", "one\ntwo"]) {
+        chmodSync(put("kept.txt", text("two")), mode);
+        const new_text = old_text.replace("two", "2");
+        expect((await call(editFile, { path: "kept.txt", old_text, new_text })).ok).toBe(true);
+        expect(read("kept.txt")).toBe(text("2"));
+        expect(statSync(join(workspace, "kept.txt")).mode & 0o777).toBe(mode);
+        chmodSync(join(workspace, "kept.txt"), 0o644);
+      }
+    },
+  );
+
+  test("editFile() keeps a link and changes what it leads to", async () => {
+    put("real.txt", "a\n");
+    symlinkSync("real.txt", join(workspace, "link.txt"));
+    await call(editFile, { path: "link.txt", old_text: "a", new_text: "b" });
+    expect(lstatSync(join(workspace, "link.txt")).isSymbolicLink()).toBe(true);
+    expect(read("real.txt")).toBe("b\n");
+  });
+
+  test("editFile() leaves nothing beside the file", async () => {
+    put("alone/x.txt", "a\n");
+    await call(editFile, { path: "alone/x.txt", old_text: "a", new_text: "b" });
+    expect(readdirSync(join(workspace, "alone"))).toEqual(["x.txt"]);
+  });
+});
+
 describe("editFile() refuses", () => {
   async function refused(content: string | Uint8Array, old_text: string, new_text = "new"): Promise<string> {
     const result = await edit(content, old_text, new_text);
@@ -89,8 +184,10 @@ describe("editFile() refuses", () => {
   }
 
   test("editFile() refuses a passage that stands there more than once, with the count and lines", async () => {
-    expect(await refused("x\na\nx\nx\n", "x")).toContain("stands in it 3 times, at lines 1, 3, 4; add lines");
-    expect(await refused("x\n".repeat(9), "x")).toContain("9 times, the first at lines 1, 2, 3, 4, 5;");
+    expect(await refused("x\na\nx\nx\n", "x")).toContain(
+      "stands in it 3 times, at lines 1, 3, 4; add lines around it until it is unique, or use occurrence",
+    );
+    expect(await refused("x\n".repeat(9), "x")).toContain("9 times, the first at lines 1, 2, 3;");
     expect(await refused("x\n".repeat(5000), "x")).toContain("1000 times or more");
   });
 
@@ -106,13 +203,28 @@ describe("editFile() refuses", () => {
     const content = "import x\n\nfunction  main() {\n  return 1;\n}\n";
     const text = await refused(content, "function main() {\n\treturn 1;\n}");
     expect(text).toContain(
-      "at line 3, which differs in white space only:\n3| function  main() {\n4|   return 1;\n5| }",
+      "at line 3 (98 % the same), which differs in white space only. From old_text (-) to the file (+):\n" +
+        "- function main() {\n- \treturn 1;\n+ function  main() {\n+   return 1;\n  }",
     );
-    expect(await refused(content, "RETURN 1;")).not.toContain("differs in");
     expect(await refused(content, "  Return 1;")).toContain(
-      "at line 4, which differs in case only:\n4|   return 1;",
+      "at line 4 (87 % the same), which differs in case only",
     );
-    expect(await refused(content, "  return 2;")).toContain("at line 4:\n4|   return 1;");
+    expect(await refused(content, "  return 2;")).toContain(
+      "the same). From old_text (-) to the file (+):\n-   return 2;\n+   return 1;",
+    );
+  });
+
+  test("editFile() names all that differs, when that is something plain", async () => {
+    expect(await refused("say  ‘Yes, of course’\n", "say 'yes, of course'")).toContain(
+      "which differs in quotation marks and white space and case only",
+    );
+  });
+
+  test("editFile() says what is in the way of a passage that is there", async () => {
+    expect(await refused("one\ntwo\n", "\n\none\n")).toContain(
+      "it is there without the newlines at the beginning",
+    );
+    expect(await refused("one\ntwo\n", "one\\ntwo")).toContain("with real line ends and tabs");
   });
 
   test("editFile() shows nothing when nothing is near", async () => {
@@ -122,13 +234,14 @@ describe("editFile() refuses", () => {
 
   test("editFile() notices line numbers that were copied", async () => {
     expect(await refused("alpha\nbeta\n", "1| alpha\n2| beta\n")).toContain("leave out the line numbers");
+    expect(await refused("alpha\nbeta\n", "-1| beta")).toContain("leave out the line numbers");
   });
 
   test("editFile() looks for the nearest passage in a large file within bounds", async () => {
     expect(await refused("some line of text\n".repeat(500_000), "another line of text")).toContain(
       "read it with read_file",
     );
-    expect(await refused(`${"x".repeat(900_000)}\nabc def\n`, "abc  def")).toContain("2| abc def");
+    expect(await refused(`${"x".repeat(900_000)}\nabc def\n`, "abd  def")).toContain("\n+ abc def");
   });
 
   test("editFile() refuses an edit that changes nothing", async () => {
@@ -151,12 +264,34 @@ describe("editFile() refuses", () => {
   test("editFile() refuses a file over 16 MiB without reading it", async () => {
     truncateSync(put("large.txt", "a"), 3_000_000_000);
     const result = await call(editFile, { path: "large.txt", old_text: "a", new_text: "b" });
-    expect(result.text).toContain("larger than 16777216 bytes");
+    expect(result.text).toContain("larger than 16 MiB");
   });
 
   test("editFile() refuses a missing file", async () => {
-    const result = await call(editFile, { path: "none.txt", old_text: "a", new_text: "b" });
-    expect(result.text).toContain("there is no such file");
+    const result = await call(editFile, { path: "flie.txt", old_text: "a", new_text: "b" });
+    expect(result.text).toContain('there is no such file; did you mean "file.txt"?');
+  });
+
+  test("editFile() refuses more than one way to say which places are meant", async () => {
+    put("file.txt", "a a");
+    const args = { path: "file.txt", old_text: "a", new_text: "b", replace_all: true, occurrence: 1 };
+    expect((await call(editFile, args)).text).toContain(
+      "give replace_all, or occurrence and line_hint, but not both",
+    );
+  });
+
+  test.each([
+    [{ occurrence: 3 }, "2 times, at lines 1, 2, so that there is no occurrence 3"],
+    [{ line_hint: 3 }, "none of them covers line 3"],
+    [
+      { replace_all: true, expected_replacements: 1 },
+      "2 times, at lines 1, 2, and expected_replacements is 1",
+    ],
+  ])("editFile() refuses %j where the passage stands twice", async (choice, reason) => {
+    put("file.txt", "x\nx\ny\n");
+    const result = await call(editFile, { path: "file.txt", old_text: "x", new_text: "z", ...choice });
+    expect(result).toMatchObject({ ok: false, text: expect.stringContaining(reason) });
+    expect(read("file.txt")).toBe("x\nx\ny\n");
   });
 
   test("editFile() refuses a FIFO, in words of its own", async () => {
@@ -173,47 +308,6 @@ describe("editFile() refuses", () => {
   });
 });
 
-const piece = fc.string({
-  unit: fc.constantFrom("a", "b", "é", "😀", "\n", "\r\n", "\ufeff", "$&", "\t"),
-  maxLength: 12,
-});
-
-test("replaceExactly() changes only the bytes it was asked to", () => {
-  let edited = 0;
-  fc.assert(
-    fc.property(piece, piece, piece, piece, (before, old, after, replacement) => {
-      fc.pre(old !== "");
-      const text = before + old + after;
-      // Written as the model would, which sees LF only.
-      const outcome = replaceExactly(
-        text,
-        old.replaceAll("\r\n", "\n"),
-        replacement.replaceAll("\r\n", "\n"),
-      );
-      expect(outcome.kind).not.toBe("missing");
-      if (outcome.kind !== "edited") return;
-      edited++;
-      expect(outcome.text.startsWith(before)).toBe(true);
-      expect(outcome.text.endsWith(after)).toBe(true);
-      const between = outcome.text.slice(before.length, outcome.text.length - after.length);
-      expect(between.replaceAll("\r\n", "\n")).toBe(replacement.replaceAll("\r\n", "\n"));
-    }),
-    { numRuns: 2000 },
-  );
-  expect(edited).toBeGreaterThan(100);
-});
-
-test("replaceExactly() adds no kind of line end that the file did not have", () => {
-  fc.assert(
-    fc.property(piece, piece, fc.constantFrom("\n", "\r\n"), (before, replacement, lineEnd) => {
-      const sameEnds = (text: string) => text.replace(/\r?\n/g, lineEnd);
-      const text = `${sameEnds(before)}UNIQUE${lineEnd}`;
-      const outcome = replaceExactly(text, "UNIQUE", replacement);
-      expect(outcome).toMatchObject({ kind: "edited", text: sameEnds(`${before}${replacement}\n`) });
-    }),
-  );
-});
-
 test("editFile() writes exactly what the edit says, whatever the text", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -223,7 +317,10 @@ test("editFile() writes exactly what the edit says, whatever the text", async ()
         const head = around.replaceAll("@@", "");
         const result = await edit(`${head}@@OLD@@${head}`, "@@OLD@@", inserted);
         expect(result.ok).toBe(true);
-        expect(result.content).toBe(head + inserted.toWellFormed().replaceAll("\r\n", "\n") + head);
+        const lines = inserted.toWellFormed().replaceAll("\r\n", "\n").split("\n");
+        const isLineEnd = (index: number) => index < lines.length - 1 || head === "";
+        const stripped = lines.map((line, index) => (isLineEnd(index) ? line.replace(/[ \t]+$/, "") : line));
+        expect(result.content).toBe(head + stripped.join("\n") + head);
       },
     ),
     { numRuns: 50 },

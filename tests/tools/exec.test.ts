@@ -1,37 +1,45 @@
-import { expect, test } from "bun:test";
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { prepareCall } from "../../src/agent/prepare-call.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import type { ProcessResult, ProcessSpec } from "../../src/core/platform.ts";
 import { exec } from "../../src/tools/exec.ts";
+import { createFakePrograms } from "../fakes/programs.ts";
+import { commandPorts, isRunning } from "./commands.ts";
 import { createFixture } from "./fixture.ts";
 
-const { workspace, put, call } = createFixture();
+const ports = commandPorts();
+const { workspace, put, call } = createFixture({ ports });
 const run = (command: string) => call(exec, { command });
 
 /** A process that ends as told, for ends that are slow or large in the real world. */
 function ending(result: Partial<ProcessResult>) {
   const specs: ProcessSpec[] = [];
   const nothing = { head: "", tail: "", omittedBytes: 0 };
-  const fixture = createFixture({
-    processes: {
-      async run(spec) {
-        specs.push(spec);
-        return { exitCode: 0, signal: null, ended: undefined, stdout: nothing, stderr: nothing, ...result };
-      },
-      endAll() {},
+  const processes = {
+    async run(spec: ProcessSpec) {
+      specs.push(spec);
+      return { exitCode: 0, signal: null, ended: undefined, stdout: nothing, stderr: nothing, ...result };
     },
-  });
-  return { ...fixture, specs };
+    start: createFakePrograms().start,
+    endAll() {},
+  };
+  return { ...createFixture({ ports: commandPorts({ processes }) }), specs };
 }
 
+afterAll(() => ports.processes.endAll());
+
 test("exec() gives the output and the exit code", async () => {
-  expect(await run("echo hello")).toEqual({ ok: true, text: "hello\n\nExit code: 0" });
+  expect(await run("echo hello")).toEqual({ ok: true, text: "hello\n\nExit code: 0", exitCode: 0 });
 });
 
 test("exec() gives a failing command's output, its errors apart, and counts it as done", async () => {
   expect(await run("echo out; echo err >&2; exit 3")).toEqual({
     ok: true,
     text: "out\n\nSTDERR:\nerr\n\nExit code: 3",
+    exitCode: 3,
   });
 });
 
@@ -43,6 +51,7 @@ test("exec() says which signal ended a command", async () => {
   expect(await run("kill -9 $$")).toEqual({
     ok: true,
     text: "(No output)\n\nExit code: none (ended by SIGKILL)",
+    exitCode: null,
   });
 });
 
@@ -67,15 +76,6 @@ test("exec() refuses a folder that is none, or lies outside", async () => {
 test("exec() has nothing to read from", async () => {
   expect((await run("cat; echo done")).text).toBe("done\n\nExit code: 0");
 });
-
-test.each(["", "  \n\t", "echo a\0b", "x".repeat(130_000)])(
-  "exec() refuses a command that cannot be run",
-  async (command) => {
-    const { call, specs } = ending({});
-    expect(await call(exec, { command })).toMatchObject({ ok: false });
-    expect(specs).toEqual([]);
-  },
-);
 
 test("exec() keeps a character whose bytes arrive apart, and drops NULs", async () => {
   const { text } = await run(String.raw`printf 'a\342'; sleep 0.1; printf '\200\224b\0c\377d'`);
@@ -109,22 +109,12 @@ test("exec() fails when the time is up, with the output so far, and nothing of i
   expect(result).toEqual({
     ok: false,
     text: "The command was ended after 1 s, before it finished\nstarted\n\nExit code: none",
+    exitCode: null,
   });
   const pids = readFileSync(join(workspace, "pids"), "utf8").trim().split("\n");
   expect(pids).toHaveLength(2);
   for (const pid of pids) expect(isRunning(Number(pid))).toBe(false);
 });
-
-/** A zombie that waits to be reaped runs no more. */
-function isRunning(pid: number): boolean {
-  const status = `/proc/${pid}/stat`;
-  if (existsSync(status)) return !readFileSync(status, "utf8").includes(") Z ");
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // There is no such process.
-  }
-}
 
 test("exec() fails when the output floods, and when it is stopped", async () => {
   const flood = await ending({ ended: "flood", exitCode: null, signal: "SIGTERM" }).call(exec, {
@@ -134,7 +124,9 @@ test("exec() fails when the output floods, and when it is stopped", async () => 
   expect(flood.text).toBe("The command was ended because it wrote too much\n(No output)\n\nExit code: none");
   const controller = new AbortController();
   controller.abort(new Error("stop"));
-  const stopped = await createFixture({ signal: controller.signal }).call(exec, { command: "sleep 600" });
+  const stopped = await createFixture({ signal: controller.signal, ports }).call(exec, {
+    command: "sleep 600",
+  });
   expect(stopped).toMatchObject({ ok: false });
   expect(stopped.text).toContain("the turn was stopped");
 });
@@ -150,4 +142,67 @@ test("exec() uses the default time, or the call's", async () => {
 test("exec() says what it wanted with a folder that it may not use", async () => {
   const { text } = await call(exec, { command: "true", working_dir: "/etc" });
   expect(text).toStartWith('Cannot run the command in "/etc": ');
+});
+
+test("exec() cuts the middle out of an output that is longer than it may be, and still tells the end", async () => {
+  const { text } = await call(exec, { command: "seq 1 10000; exit 4", max_output_chars: 1000 });
+  expect(text).toMatch(/^1\n2\n[\s\S]+\n\[… \d+ characters left out …\]\n[\s\S]+\n10000\n\nExit code: 4$/);
+  expect(text.length).toBeLessThan(1030);
+});
+
+test("exec() runs the shell it is told to, with its profile if it is to", async () => {
+  const { call, specs } = ending({});
+  await call(exec, { command: "x" });
+  await call(exec, { command: "x", shell: "sh", login: true });
+  expect(specs.map(({ file }) => file)).toEqual([
+    expect.stringMatching(/\/bash$/),
+    expect.stringMatching(/\/sh$/),
+  ]);
+  expect(specs.map(({ args }) => args)).toEqual([
+    ["-c", "x"],
+    ["-l", "-c", "x"],
+  ]);
+});
+
+test("exec() takes the original's other names for its parameters", () => {
+  const { $schema: _, ...parameters } = toJsonSchema(exec.parameters) as Record<string, unknown>;
+  const definition = { name: "exec", description: "", parameters: parameters as JsonObject };
+  const known = new Map([["exec", { tool: exec, definition }]]);
+  const prepare = (args: object) =>
+    prepareCall({ id: "1", name: "exec", arguments: JSON.stringify(args) }, known);
+  expect(prepare({ cmd: "ls", workdir: "sub", timeout: 5 })).toMatchObject({
+    args: { command: "ls", working_dir: "sub", timeout: 5 },
+  });
+  expect(prepare({ command: "ls", cmd: "rm" })).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining('"cmd" is not a parameter'),
+  });
+});
+
+test("exec() with yield_time_ms gives the end of a command that ends by then", async () => {
+  expect(await call(exec, { command: "echo hi; exit 3", yield_time_ms: 30_000 })).toEqual({
+    ok: true,
+    text: "hi\n\nExit code: 3",
+    exitCode: 3,
+  });
+});
+
+test("exec() with yield_time_ms lets a longer command go on as a session of the conversation", async () => {
+  const result = await call(exec, { command: "exec sleep 100000", yield_time_ms: 0, working_dir: "." });
+  expect(result).toEqual({
+    ok: true,
+    text: expect.stringMatching(
+      /^\(No output\)\n\nThe command goes on as the session "s\d+"; write_stdin waits for/,
+    ),
+  });
+  expect(ports.execSessions.list("cli:direct")).toMatchObject([
+    { command: "exec sleep 100000", running: true, remainingMs: undefined },
+  ]);
+  expect(await ports.execSessions.endOf("cli:direct")).toBe(1);
+});
+
+test("exec() with yield_time_ms ends the command at the time limit of the call", async () => {
+  const result = await call(exec, { command: "exec sleep 100000", yield_time_ms: 30_000, timeout: 1 });
+  expect(result).toMatchObject({ ok: false, exitCode: null });
+  expect(result.text).toStartWith("The command was ended after 1 s, before it finished\n");
 });

@@ -5,9 +5,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../../src/core/errors.ts";
+import type { InboundId } from "../../src/core/messages.ts";
 import type { Processes } from "../../src/core/platform.ts";
-import type { AnyTool, ToolContext, ToolResult } from "../../src/core/tool.ts";
-import { createToolShell, type ToolShellOptions } from "../../src/lib/shell.ts";
+import type { AnyTool, ToolContext, ToolPorts, ToolResult } from "../../src/core/tool.ts";
+import type { GuardedFetch } from "../../src/core/web.ts";
+import { createCommandGuard } from "../../src/lib/command-guard.ts";
+import { createCommandSpec } from "../../src/lib/command-spec.ts";
+import { createReadLogs } from "../../src/lib/read-log.ts";
+import { createToolShell } from "../../src/lib/shell.ts";
 import { createWorkspaceFiles, type WorkspaceFilesOptions } from "../../src/lib/workspace-files.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
@@ -22,18 +27,45 @@ export function makeFolder(): string {
 
 export interface FixtureOptions {
   readonly files?: Partial<WorkspaceFilesOptions>;
-  readonly shell?: Partial<ToolShellOptions>;
+  /** The environment that commands get their part of. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly processes?: Processes;
   readonly signal?: AbortSignal;
+  /** Anything but what a test asks for would leave this machine. */
+  readonly web?: Partial<GuardedFetch>;
+  /** In the place of ports that have no use in most tests. */
+  readonly ports?: Partial<ToolPorts>;
 }
 
-export function createFixture({ files, shell, processes, signal }: FixtureOptions = {}) {
+/** A port that no test should have reached for. */
+function absent<Port extends object>(name: string): Port {
+  const fail = () => {
+    throw new Error(`The test gave no ${name}`);
+  };
+  // Every member is asked for through the trap, so that no shape is needed.
+  return new Proxy({}, { get: fail }) as Port;
+}
+
+/** Commands are judged, and run as they are. */
+const noSandbox = {
+  state: async () => ({ kind: "none", why: "this is a test" }) as const,
+  allowedPaths: async () => [],
+};
+
+export function createFixture({ files, env, processes, signal, web, ports }: FixtureOptions = {}) {
   const base = makeFolder();
   const workspace = join(base, "ws");
   mkdirSync(workspace);
+  const guardedWeb: GuardedFetch = {
+    fetch: async () => ({ ok: false, kind: "failed", reason: "there is no network here" }),
+    whyRefused: async () => undefined,
+    ...web,
+  };
   const context: ToolContext = {
     signal: signal ?? new AbortController().signal,
     sessionKey: "cli:direct",
+    turn: "cli:1" as InboundId,
+    sender: "user",
     workspace,
     origin: "chat",
     ports: {
@@ -46,14 +78,36 @@ export function createFixture({ files, shell, processes, signal }: FixtureOption
         protectedPaths: ["sessions", ".nanobot", "cron/jobs.json"],
         ...files,
       }),
+      reads: createReadLogs().of("cli:direct"),
       shell: createToolShell({
         processes: processes ?? createProcesses(systemClock),
-        env: { PATH: process.env["PATH"] },
-        home: base,
+        spec: createCommandSpec({
+          files: system,
+          env: env ?? { PATH: process.env["PATH"] },
+          home: base,
+          os: "linux",
+        }),
+        permit: createCommandGuard({
+          files: system,
+          web: guardedWeb,
+          sandbox: noSandbox,
+          policy: "guarded",
+          allowPatterns: [],
+          denyPatterns: [],
+          restrictToWorkspace: true,
+          workspace,
+          home: base,
+          configFile: join(base, "config.json"),
+          ownResults: ".nanobot/tool-results/cli",
+        }),
+        owner: "cli:direct",
         defaultTimeoutSeconds: 60,
-        os: "linux",
-        ...shell,
       }),
+      web: guardedWeb,
+      execSessions: absent("execSessions"),
+      search: absent("search"),
+      workers: absent("workers"),
+      ...ports,
     },
   };
   return {
@@ -70,6 +124,8 @@ export function createFixture({ files, shell, processes, signal }: FixtureOption
     async call(tool: AnyTool, args: object): Promise<ToolResult> {
       try {
         const checked = v.parse(tool.parameters, args);
+        const permit = await tool.permit?.(checked as never, context);
+        if (permit !== undefined && permit.decision !== "allow") return { ok: false, text: permit.reason };
         return await tool.execute(checked as never, context);
       } catch (error) {
         if (error instanceof UserError) return { ok: false, text: error.message };

@@ -22,5 +22,13 @@ test.each(tools.map((tool) => [tool.name, tool] as const))(
 );
 
 test("only tools that change nothing are read-only", () => {
-  expect(tools.filter((tool) => tool.readOnly).map((tool) => tool.name)).toEqual(["list_dir", "read_file"]);
+  expect(tools.filter((tool) => tool.readOnly).map((tool) => tool.name)).toEqual([
+    "find_files",
+    "grep",
+    "list_dir",
+    "list_exec_sessions",
+    "read_file",
+    "web_fetch",
+    "web_search",
+  ]);
 });

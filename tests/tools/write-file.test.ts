@@ -19,7 +19,7 @@ test("writeFile() makes a file with its folders and says so", async () => {
 test("writeFile() replaces a file, keeps its mode and leaves nothing else behind", async () => {
   chmodSync(put("bin/run.sh", "old"), 0o750);
   const result = await call(writeFile, { path: "bin/run.sh", content: "new one\n" });
-  expect(result.text).toBe('Wrote 8 bytes (1 line) to "bin/run.sh", replaced 3 bytes');
+  expect(result.text).toStartWith('Wrote 8 bytes (1 line) to "bin/run.sh", replaced 3 bytes\n(Warning: ');
   expect(read("bin/run.sh")).toBe("new one\n");
   expect(mode("bin/run.sh")).toBe(0o750);
   expect(readdirSync(join(workspace, "bin"))).toEqual(["run.sh"]);

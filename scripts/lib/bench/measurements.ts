@@ -2,13 +2,17 @@
 
 import { join } from "node:path";
 import type { Session } from "../../../src/core/session.ts";
+import { auditOfACall } from "./audit.ts";
 import { agentEnvironment, configure, converse, startModelServer } from "./chat.ts";
+import { guardOfCommands } from "./commands.ts";
+import { readEnd, searchTree } from "./file-tools.ts";
 import { addCounts, countFolders, type LineCount } from "./lines-of-code.ts";
 import { compareWall, createCpuMeter, outputOf, type Program, peakMemory } from "./programs.ts";
 import { lineToAppend, openStore, writeSession } from "./sessions.ts";
 import { mean, median } from "./statistics.ts";
 import { streaming } from "./streaming.ts";
 import type { Row } from "./table.ts";
+import { webFetch } from "./web-fetch.ts";
 import { settleDisk, type Workbench } from "./workbench.ts";
 
 type Measurement = (bench: Workbench) => Promise<readonly Row[]>;
@@ -21,6 +25,11 @@ export const measurements: Readonly<Record<string, Measurement>> = {
   cpu: cpuPerTurn,
   delta: streaming,
   session: longSession,
+  audit: auditOfACall,
+  grep: searchTree,
+  tail: readEnd,
+  fetch: webFetch,
+  guard: guardOfCommands,
   lines: linesOfCode,
 };
 

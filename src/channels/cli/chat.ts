@@ -11,15 +11,12 @@ import { applyKey, type EditorAction, type EditorState, emptyEditor, MAX_TEXT } 
 import { createHistory } from "./history.ts";
 import { createInbound } from "./inbound.ts";
 import { drawInput, drawSubmitted } from "./input-line.ts";
+import { createQuestions, isInterrupt } from "./question.ts";
 import { columnsOf, createScreen } from "./screen.ts";
 import { createSpinner } from "./spinner.ts";
 import { createTranscript } from "./transcript.ts";
 
 const EXIT_WORDS: ReadonlySet<string> = new Set(["exit", "quit", "/exit", "/quit", ":q"]);
-
-function isInterrupt({ name, ctrl }: Key): boolean {
-  return ctrl && name === "c";
-}
 
 /** Iterates `keys`, and calls `onListening` when the terminal already listens, so that no key is lost or echoed. */
 async function* listening(keys: AsyncIterable<Key>, onListening: () => void): AsyncIterable<Key> {
@@ -82,6 +79,24 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   const history = createHistory(config.historyFile, files, log);
   const inbound = createInbound(config.session, context);
   const look = { width: (text: string) => terminal.width(text), color };
+  const questions = createQuestions({
+    terminal,
+    screen,
+    stream: "out",
+    clock,
+    color,
+    onShow() {
+      spinner.stop();
+      transcript.end();
+    },
+    onGone() {
+      if (pending.size > 0 && !leaving.signal.aborted) spinner.start(activity);
+    },
+    onInterrupt: interruptTurn,
+    onOther(line) {
+      if (IMMEDIATE.has(line.toLowerCase())) submit(line);
+    },
+  });
 
   const leaving = new AbortController();
   const settled = Promise.withResolvers<void>();
@@ -90,6 +105,8 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   /** Waits for the first message that is no command. */
   let media = config.media;
   let started = false;
+  /** What the turn is doing. */
+  let activity = THINKING;
   let editor: EditorState = emptyEditor();
   let ahead = createTypedAhead();
   /** The last key was a Ctrl-C that the next one turns into leaving. */
@@ -131,7 +148,8 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
       return;
     }
     stored = stored.then(() => history.add(text));
-    spinner.start(THINKING);
+    activity = THINKING;
+    spinner.start(activity);
     begin(text);
   }
 
@@ -167,6 +185,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
   }
 
   function onKey(key: Key): void {
+    if (questions.press(key)) return;
     if (pending.size > 0) {
       if (isInterrupt(key)) {
         interruptTurn();
@@ -223,6 +242,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
         if (failure !== undefined && !signal.aborted) throw failure.error;
       } finally {
         leaving.abort();
+        questions.inputEnded();
         spinner.stop();
         transcript.end();
         screen.close();
@@ -238,9 +258,12 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
       if (started) await settled.promise;
     },
 
+    ask: questions.ask,
+
     async send(message) {
-      const activity = activityOf(message);
-      if (activity !== undefined && !armed) spinner.say(activity);
+      await questions.gone();
+      activity = activityOf(message) ?? activity;
+      if (!armed) spinner.say(activity);
       transcript.show(message);
       if (message.kind !== "final") return;
       const running = pending.size > 0;

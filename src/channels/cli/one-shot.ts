@@ -1,6 +1,7 @@
 /** One message, its answer, the end: what `nanobot agent -m` and a pipe do. */
 
 import type { Channel, ChannelContext } from "../../core/channel.ts";
+import { Stopped } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { FinalMessage, InboundId, OutboundMessage } from "../../core/messages.ts";
 import { safeJson } from "../../lib/safe-json.ts";
@@ -8,6 +9,7 @@ import { oneLine } from "../../lib/text.ts";
 import { activityOf, THINKING } from "./activity.ts";
 import type { CliConfig } from "./config.ts";
 import { createInbound } from "./inbound.ts";
+import { askWithKeys, createQuestions } from "./question.ts";
 import { createScreen } from "./screen.ts";
 import { createSpinner } from "./spinner.ts";
 import { createTranscript } from "./transcript.ts";
@@ -47,15 +49,31 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
   const stopped = new AbortController();
   let settled = Promise.resolve();
   let question: InboundId | undefined;
+  let activity = THINKING;
+  const questions = createQuestions({
+    terminal,
+    screen,
+    stream: "err",
+    clock,
+    color: color && terminal.stderrIsTty,
+    onShow() {
+      spinner.stop();
+      transcript.end();
+    },
+    onGone: () => spinner.start(activity),
+    // While keys are read, Ctrl-C is one of them and no signal.
+    onInterrupt: () => answered.reject(new Stopped("user")),
+  });
 
-  async function ask(aborted: Promise<void>): Promise<void> {
+  async function exchange(aborted: Promise<void>): Promise<void> {
     try {
       if (notice !== undefined) transcript.say(oneLine(notice, 1_000));
       const message = createInbound(session, context)(content, media);
       question = message.id;
-      spinner.start(THINKING);
+      spinner.start(activity);
       await Promise.race([emit(message).then(() => answered.promise), aborted]);
     } finally {
+      questions.inputEnded();
       spinner.stop();
       transcript.end();
       screen.close();
@@ -67,8 +85,8 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     const last = isAnswer(message, question);
     if (last) spinner.stop();
     if (message.kind === "toolHint") tools.push(message.metadata);
-    const activity = activityOf(message);
-    if (activity !== undefined) spinner.say(activity);
+    activity = activityOf(message) ?? activity;
+    spinner.say(activity);
     transcript.show(message);
     if (last && json) terminal.out(`${safeJson(report(session, message, tools))}\n`);
   }
@@ -77,7 +95,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     async start(signal) {
       const ended = AbortSignal.any([signal, stopped.signal]);
       if (ended.aborted) return;
-      const asked = ask(new Promise((resolve) => ended.addEventListener("abort", () => resolve())));
+      const asked = exchange(new Promise((resolve) => ended.addEventListener("abort", () => resolve())));
       // `stop` waits for the end of `start`; how it ended is for whoever called `start`.
       settled = asked.catch(() => {});
       await asked;
@@ -88,7 +106,11 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
       await settled;
     },
 
+    // Whoever cannot type, or see the question, is not asked.
+    ...(terminal.stdinIsTty && terminal.stderrIsTty ? { ask: askWithKeys(questions, terminal) } : {}),
+
     async send(message) {
+      await questions.gone();
       try {
         show(message);
         if (message.kind === "final") await terminal.flush();

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import type {
   AssistantMessage,
   ChatMessage,
+  Image,
   SystemMessage,
   ToolCall,
   ToolMessage,
@@ -66,13 +67,14 @@ export const systemBytes = memoized(({ content }: SystemMessage) =>
 
 export const userBlocks = memoized(({ content, images = [] }: UserMessage) =>
   joined("user", [
-    ...images.map(({ mime, data }): Block => {
-      const source = { type: "base64", media_type: mime, data };
-      return ["image", JSON.stringify({ type: "image", source })];
-    }),
+    ...images.map((image): Block => ["image", JSON.stringify(imageBlock(image))]),
     ...textBlocks(content),
   ]),
 );
+
+function imageBlock({ mime, data }: Image) {
+  return { type: "image", source: { type: "base64", media_type: mime, data } };
+}
 
 /** Encodes again when the ids are others than the last time: an id depends on those before it. */
 function memoizedByIds<Message extends ChatMessage>(
@@ -88,15 +90,23 @@ function memoizedByIds<Message extends ChatMessage>(
   };
 }
 
-export const resultBlocks = memoizedByIds(({ content }: ToolMessage, [id]) => {
-  const result = {
-    type: "tool_result",
-    tool_use_id: id,
-    ...(content.trim() === "" ? {} : { content }),
-    ...(content.startsWith("Error: ") ? { is_error: true } : {}),
-  };
+export const resultBlocks = memoizedByIds((message: ToolMessage, [id]) => {
+  const result = { type: "tool_result", tool_use_id: id, ...resultFields(message) };
   return joined("user", [["tool_result", JSON.stringify(result)]]);
 });
+
+function resultFields({ content, images = [] }: ToolMessage) {
+  const isBlank = content.trim() === "";
+  if (images.length > 0) {
+    // What is marked as an error may hold text alone. That it is one, its text says too.
+    const text = isBlank ? [] : [{ type: "text", text: content }];
+    return { content: [...text, ...images.map(imageBlock)] };
+  }
+  return {
+    ...(isBlank ? {} : { content }),
+    ...(content.startsWith("Error: ") ? { is_error: true } : {}),
+  };
+}
 
 /** `ids` are those of its calls, in their order. */
 export const replyBlocks = memoizedByIds((message: AssistantMessage, ids) =>

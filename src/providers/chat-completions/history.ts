@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../../core/json.ts";
 import type { ChatMessage, ToolCall } from "../../core/model.ts";
+import { imagesBehindResults, type WireMessage } from "../wire/result-images.ts";
 import {
   areOne,
   type MessageForm,
@@ -16,12 +17,12 @@ import { createShortCallIds, type ShortCallIds } from "./short-call-ids.ts";
 
 interface Encoded {
   /** Messages that go over the wire as one; mostly it is one. */
-  readonly run: readonly ChatMessage[];
+  readonly run: readonly WireMessage[];
   readonly bytes: Uint8Array;
 }
 
 /** By the last message of a run. */
-type Cache = WeakMap<ChatMessage, Encoded>;
+type Cache = WeakMap<WireMessage, Encoded>;
 
 /** One for each form that a message can have, whichever servers want it. */
 const caches: Cache[] = [];
@@ -40,7 +41,7 @@ function formOf({ nullContent, replayReasoning, thoughtSignatures, shortCallIds 
 }
 
 function cacheFor(form: number): Cache {
-  const cache = caches[form] ?? new WeakMap<ChatMessage, Encoded>();
+  const cache = caches[form] ?? new WeakMap<WireMessage, Encoded>();
   caches[form] = cache;
   return cache;
 }
@@ -59,10 +60,11 @@ export function encodeMessages(
   messages: readonly ChatMessage[],
   { quirks, marking }: EncodeOptions,
 ): Uint8Array[] {
-  const said = messages.filter(saysSomething);
+  const spoken = messages.filter(saysSomething);
   // A request asks for an answer, so it does not end with one.
-  while (isAnswer(said.at(-1))) said.pop();
-  const ids = quirks.shortCallIds ? createShortCallIds(callsOf(said)) : undefined;
+  while (isAnswer(spoken.at(-1))) spoken.pop();
+  const said = imagesBehindResults(spoken);
+  const ids = quirks.shortCallIds ? createShortCallIds(callsOf(spoken)) : undefined;
   const movedIds = ids?.anyMoved ? ids : undefined;
   const form: MessageForm = { quirks, inParts: marking, callId: ids ? ids.of : (id) => id };
   const unmarked = cacheFor(formOf(quirks) | (marking ? IN_PARTS : 0));
@@ -72,16 +74,18 @@ export function encodeMessages(
   const encoded: Uint8Array[] = [];
   let start = 0;
   for (let index = 0; index < said.length; index++) {
-    const last = said[index] as ChatMessage;
+    const first = said[start] as WireMessage;
+    const last = said[index] as WireMessage;
     if (areOne(last, said[index + 1])) continue;
-    if (quirks.noUserAfterTool && last.role === "user" && said[start - 1]?.role === "tool") {
-      encoded.push(CUT_OFF);
+    if (quirks.noUserAfterTool && said[start - 1]?.role === "tool") {
+      if (first.role === "resultImages") encoded.push(IMAGES_FOLLOW);
+      else if (first.role === "user") encoded.push(CUT_OFF);
     }
     const isMarked = marking && marks.has(last);
     const cache = isMarked ? marked : unmarked;
     const known = cache.get(last);
     // A moved id depends on the rest of the request.
-    const depends = movedIds !== undefined && hasMovedId(last, movedIds);
+    const depends = movedIds !== undefined && hasMovedId(first, movedIds);
     if (known !== undefined && !depends && isRunAt(known.run, said, start, index)) {
       encoded.push(known.bytes);
     } else {
@@ -95,7 +99,7 @@ export function encodeMessages(
   return encoded;
 }
 
-const NOTHING: ReadonlySet<ChatMessage> = new Set();
+const NOTHING: ReadonlySet<WireMessage> = new Set();
 
 function isAnswer(message: ChatMessage | undefined): boolean {
   return message?.role === "assistant" && !message.toolCalls?.length;
@@ -109,26 +113,28 @@ function callsOf(messages: readonly ChatMessage[]): readonly ToolCall[] {
   return calls;
 }
 
-function hasMovedId(message: ChatMessage, ids: ShortCallIds): boolean {
+/** Of the first message of a run: those behind it have no ids. */
+function hasMovedId(message: WireMessage, ids: ShortCallIds): boolean {
   if (message.role === "tool") return ids.isMoved(message.toolCallId);
+  if (message.role === "resultImages") return message.results.some((result) => hasMovedId(result, ids));
   return message.role === "assistant" && (message.toolCalls ?? []).some(({ id }) => ids.isMoved(id));
 }
 
 /** By the last message of their runs. With the last tool that makes four, which is the most that Anthropic takes. */
-function endsToMark(messages: readonly ChatMessage[]): ReadonlySet<ChatMessage> {
-  const marks: ChatMessage[] = [];
+function endsToMark(messages: readonly WireMessage[]): ReadonlySet<WireMessage> {
+  const marks: WireMessage[] = [];
   for (let index = messages.length - 1; index >= 0 && marks.length < 2; index--) {
     const message = messages[index];
-    const asks = message?.role === "user" || message?.role === "tool";
-    if (asks && !areOne(message, messages[index + 1])) marks.push(message);
+    if (message === undefined || message.role === "system" || message.role === "assistant") continue;
+    if (!areOne(message, messages[index + 1])) marks.push(message);
   }
   const system = messages.find(({ role }) => role === "system");
   return new Set(system ? [...marks, system] : marks);
 }
 
 function isRunAt(
-  run: readonly ChatMessage[],
-  messages: readonly ChatMessage[],
+  run: readonly WireMessage[],
+  messages: readonly WireMessage[],
   start: number,
   end: number,
 ): boolean {
@@ -137,7 +143,7 @@ function isRunAt(
   return run.length === 1 || run.every((message, index) => message === messages[start + index]);
 }
 
-function encodeRun(run: readonly ChatMessage[], form: MessageForm, isMarked: boolean): Uint8Array {
+function encodeRun(run: readonly WireMessage[], form: MessageForm, isMarked: boolean): Uint8Array {
   const whole = run.map((message) => toWireMessage(message, form)).reduce(mergeWireMessages);
   return toBytes(isMarked ? markWireMessage(whole) : whole);
 }
@@ -148,3 +154,5 @@ function toBytes(message: JsonObject): Uint8Array {
 
 /** Stands between results and the user where a turn was cut off, for servers that want a reply there. */
 const CUT_OFF = toBytes({ role: "assistant", content: "(interrupted)" });
+/** The same between results and their images. */
+const IMAGES_FOLLOW = toBytes({ role: "assistant", content: "(the images follow)" });

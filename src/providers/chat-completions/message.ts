@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from "../../core/json.ts";
 import type { AssistantMessage, ChatMessage, Image, ToolCall, UserMessage } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { resultImageParts, type WireMessage } from "../wire/result-images.ts";
 import type { Quirks } from "./quirks.ts";
 
 export interface MessageForm {
@@ -45,7 +46,8 @@ function isBlank(text: string): boolean {
   return !(first > 0x20 && first < 0x7f) && !/\S/.test(text);
 }
 
-export function toWireMessage(message: ChatMessage, form: MessageForm): JsonObject {
+export function toWireMessage(message: WireMessage, form: MessageForm): JsonObject {
+  const { callId } = form;
   switch (message.role) {
     case "system":
       return { role: "system", content: textContent(message.content, form) };
@@ -57,10 +59,15 @@ export function toWireMessage(message: ChatMessage, form: MessageForm): JsonObje
       const content = isBlank(message.content) ? EMPTY_RESULT : message.content;
       return {
         role: "tool",
-        tool_call_id: form.callId(message.toolCallId),
+        tool_call_id: callId(message.toolCallId),
         content: textContent(content, form),
       };
     }
+    case "resultImages":
+      return {
+        role: "user",
+        content: resultImageParts(message, { callId, text: textPart, image: imagePart }),
+      };
   }
 }
 
@@ -116,9 +123,9 @@ function isSigned(extra: JsonObject | undefined): boolean {
 }
 
 /** Vendors refuse messages of one role after another, so these become one. */
-export function areOne(previous: ChatMessage, next: ChatMessage | undefined): boolean {
-  if (next === undefined || next.role !== previous.role) return false;
-  return previous.role === "user" || (previous.role === "assistant" && !previous.toolCalls?.length);
+export function areOne(previous: WireMessage, next: WireMessage | undefined): boolean {
+  if (previous.role === "user" || previous.role === "resultImages") return next?.role === "user";
+  return previous.role === "assistant" && !previous.toolCalls?.length && next?.role === "assistant";
 }
 
 /** Of messages that are one. */
@@ -136,12 +143,11 @@ function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(content) ? content : [];
 }
 
-/** With a marker on its last part: the prompt should be cached up to there. */
+/** With a marker on its last text, since images bear none: the prompt should be cached up to there. */
 export function markWireMessage(message: JsonObject): JsonObject {
   const parts = partsOf(message["content"]);
-  const content = parts.map((part, index) =>
-    index === parts.length - 1 && isObject(part) ? mark(part) : part,
-  );
+  const last = parts.findLastIndex((part) => isObject(part) && part["type"] === "text");
+  const content = parts.map((part, index) => (index === last && isObject(part) ? mark(part) : part));
   return { ...message, content };
 }
 

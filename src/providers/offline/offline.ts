@@ -130,7 +130,7 @@ function decide(situation: Situation): Step {
       return once(
         situation,
         "read_file",
-        { path: intent.path },
+        { path: intent.path, force: true },
         (result) => `${code(intent.path)} says:\n\n${quote(withoutNumbers(result))}`,
       );
     case "write":
@@ -151,7 +151,7 @@ function decide(situation: Situation): Step {
       return once(
         situation,
         "read_file",
-        { path: MEMORY_FILE },
+        { path: MEMORY_FILE, force: true },
         (result) => `This is what I remember:\n\n${quote(withoutNumbers(result))}`,
       );
     case "remember":
@@ -209,7 +209,7 @@ function remember(fact: string, { results, offers }: Situation): Step {
   if (written) return { say: failed(written) ? sorry(written) : `I will remember: ${fact}` };
   if (!read)
     return offers("read_file")
-      ? { call: "read_file", arguments: { path: MEMORY_FILE } }
+      ? { call: "read_file", arguments: { path: MEMORY_FILE, force: true } }
       : { say: missing("read_file") };
   const bullet = `- ${fact}`;
   const lines = failed(read) ? [] : numberedLines(read.content);

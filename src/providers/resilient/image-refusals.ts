@@ -1,6 +1,7 @@
 /** In which sessions a model has shown that it takes no images; there they are replaced by words from then on. */
 
-import type { ChatMessage, ChatRequest, UserMessage } from "../../core/model.ts";
+import type { ChatMessage, ChatRequest, ToolMessage, UserMessage } from "../../core/model.ts";
+import { imagesOf } from "../../lib/message-images.ts";
 import { imageNotShown } from "../../lib/phrases.ts";
 
 /** Sessions remembered at once. The oldest is found out again with one refused request. */
@@ -44,13 +45,15 @@ function inWords(message: ChatMessage): ChatMessage {
   if (!hasImages(message)) return message;
   const known = words.get(message);
   if (known !== undefined) return known;
-  const { images, ...rest } = message;
-  const names = (images ?? []).map(({ name }) => imageNotShown(name));
-  const stripped = { ...rest, content: [...names, rest.content].filter((text) => text !== "").join("\n") };
+  const { images: _, ...rest } = message;
+  const names = imagesOf(message).map(({ name }) => imageNotShown(name));
+  // Where the images would stand.
+  const texts = message.role === "user" ? [...names, rest.content] : [rest.content, ...names];
+  const stripped = { ...rest, content: texts.filter((text) => text !== "").join("\n") };
   words.set(message, stripped);
   return stripped;
 }
 
-function hasImages(message: ChatMessage): message is UserMessage {
-  return message.role === "user" && message.images !== undefined && message.images.length > 0;
+function hasImages(message: ChatMessage): message is UserMessage | ToolMessage {
+  return imagesOf(message).length > 0;
 }

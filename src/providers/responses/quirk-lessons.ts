@@ -34,6 +34,12 @@ const lessons: readonly WordedLesson[] = [
   { topic: "forced tool", says: [/tool_choice/i], teaches: { noForcedTool: true } },
   { topic: "limit", says: [near("max_output_tokens", UNSUPPORTED)], teaches: { noLimit: true } },
   { topic: "store", says: [near(quoted("store"), UNSUPPORTED)], teaches: { noStore: true } },
+  {
+    topic: "results",
+    // OpenAI's own words for a wrong type, LM Studio's for any, and those of llama.cpp.
+    says: [/\.output\b.{0,80}\b(string|type|array)/i, /invalid type for 'input'/i, /output of tool call/i],
+    teaches: { textResults: true },
+  },
 ];
 
 /** What a refusal of `request` that says `text` may teach, when it was made with these quirks. */

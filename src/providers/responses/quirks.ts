@@ -15,6 +15,8 @@ export interface ResponsesQuirks {
   readonly noStore: boolean;
   /** It looks up what was thought by its id, and does not find what it never stored. */
   readonly noReasoningIds: boolean;
+  /** It takes text alone in the result of a tool; images follow as if the user showed them. */
+  readonly textResults: boolean;
   /** Efforts that it refused. */
   readonly refusedEfforts: ReadonlySet<string>;
 }
@@ -27,5 +29,6 @@ export const noResponsesQuirks: ResponsesQuirks = {
   noLimit: false,
   noStore: false,
   noReasoningIds: false,
+  textResults: false,
   refusedEfforts: new Set(),
 };

@@ -7,14 +7,17 @@ import type {
   AssistantMessage,
   ChatMessage,
   ChatRequest,
+  Image,
   SystemMessage,
   ToolDefinition,
+  ToolMessage,
   UserMessage,
 } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { ExtraBody } from "../wire/extra-body.ts";
 import { memoized } from "../wire/memo.ts";
 import { REASONING_MODEL } from "../wire/reasoning-model.ts";
+import { imagesBehindResults, resultImageParts, type WireMessage } from "../wire/result-images.ts";
 import { effortFor } from "./effort.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 
@@ -44,7 +47,7 @@ export function encodeResponsesRequest(
   if (tools.length > 0) parts.push(toolsPart(tools));
   parts.push(Buffer.from(`,${JSON.stringify(others).slice(1, -1)},"input":[`));
   let isFirst = true;
-  for (const message of messages) {
+  for (const message of quirks.textResults ? imagesBehindResults(messages) : messages) {
     const items = encoded[formFor(message, quirks, givesBack)](message);
     if (items.length === 0) continue;
     parts.push(isFirst ? items.subarray(COMMA.length) : items);
@@ -115,31 +118,36 @@ function toReasoning(effort: string, noSummary: boolean): JsonObject {
   return { effort, ...(effort === "none" || noSummary ? {} : { summary: "auto" }) };
 }
 
-/** How a message goes over the wire: without what is opaque in it, with it, or with it but for its ids. */
-type Form = "plain" | "opaque" | "opaqueWithoutIds";
+/**
+ * How a message goes over the wire: without what is opaque in it, with it, or with it but for its ids; and a
+ * result without its images.
+ */
+type Form = "plain" | "opaque" | "opaqueWithoutIds" | "textOnly";
 
 /** Of a message, its items, each with a comma before it; nothing where it says nothing. */
-const encoded: Readonly<Record<Form, (message: ChatMessage) => Uint8Array>> = {
+const encoded: Readonly<Record<Form, (message: WireMessage) => Uint8Array>> = {
   plain: memoized((message) => itemBytes(message, "plain")),
   opaque: memoized((message) => itemBytes(message, "opaque")),
   opaqueWithoutIds: memoized((message) => itemBytes(message, "opaqueWithoutIds")),
+  textOnly: memoized((message) => itemBytes(message, "textOnly")),
 };
 
-function itemBytes(message: ChatMessage, form: Form): Uint8Array {
+function itemBytes(message: WireMessage, form: Form): Uint8Array {
   const items = toItems(message, form).map((item) => COMMA + JSON.stringify(item));
   return Buffer.from(items.join(""));
 }
 
 function formFor(
-  message: ChatMessage,
+  message: WireMessage,
   quirks: ResponsesQuirks,
   givesBack: ResponsesEncoding["givesBack"],
 ): Form {
+  if (message.role === "tool" && quirks.textResults) return "textOnly";
   if (message.role !== "assistant" || !message.thinkingBlocks?.length || !givesBack(message)) return "plain";
   return quirks.noReasoningIds ? "opaqueWithoutIds" : "opaque";
 }
 
-function toItems(message: ChatMessage, form: Form): JsonObject[] {
+function toItems(message: WireMessage, form: Form): JsonObject[] {
   switch (message.role) {
     case "system":
       return []; // It is in the instructions.
@@ -148,21 +156,35 @@ function toItems(message: ChatMessage, form: Form): JsonObject[] {
     case "assistant":
       return toAssistantItems(message, form);
     case "tool":
-      return [
-        { type: "function_call_output", call_id: toCallId(message.toolCallId), output: message.content },
-      ];
+      return [toResultItem(message, form)];
+    case "resultImages": {
+      const content = resultImageParts(message, { callId: toCallId, text: textPart, image: imagePart });
+      return [{ type: "message", role: "user", content }];
+    }
   }
 }
 
+function toResultItem({ toolCallId, content, images = [] }: ToolMessage, form: Form): JsonObject {
+  const isText = images.length === 0 || form === "textOnly";
+  const output = isText ? content : [...textParts(content), ...images.map(imagePart)];
+  return { type: "function_call_output", call_id: toCallId(toolCallId), output };
+}
+
+/** None for a text without a word. */
+function textParts(text: string): JsonObject[] {
+  return text.trim() === "" ? [] : [textPart(text)];
+}
+
+function textPart(text: string): JsonObject {
+  return { type: "input_text", text };
+}
+
+function imagePart({ mime, data }: Image): JsonObject {
+  return { type: "input_image", image_url: `data:${mime};base64,${data}`, detail: "auto" };
+}
+
 function toUserItems({ content: text, images = [] }: UserMessage): JsonObject[] {
-  const content = [
-    ...images.map(({ mime, data }) => ({
-      type: "input_image",
-      image_url: `data:${mime};base64,${data}`,
-      detail: "auto",
-    })),
-    ...(text.trim() === "" ? [] : [{ type: "input_text", text }]),
-  ];
+  const content = [...images.map(imagePart), ...textParts(text)];
   return content.length === 0 ? [] : [{ type: "message", role: "user", content }];
 }
 

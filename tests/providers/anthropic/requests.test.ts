@@ -175,6 +175,33 @@ describe("chat() sends messages", () => {
     ]);
   });
 
+  test("with the images of a result inside it, behind its text", async () => {
+    const image = { mime: "image/png", data: "aGk=", name: "a.png" } as const;
+    const block = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
+    const messages = await messagesFor([
+      user("a"),
+      calling(call("x"), call("y"), call("z")),
+      { ...result("x", "a picture"), images: [image, image] } as ChatMessage,
+      { ...result("y", " "), images: [image] } as ChatMessage,
+      result("z"),
+    ]);
+    expect(messages[2].content).toEqual([
+      { type: "tool_result", tool_use_id: "x", content: [{ type: "text", text: "a picture" }, block, block] },
+      { type: "tool_result", tool_use_id: "y", content: [block] },
+      expect.objectContaining({ type: "tool_result", tool_use_id: "z", content: "ok" }),
+    ]);
+  });
+
+  test("with an error that has an image by its text alone, since a marked one may hold no image", async () => {
+    const image = { mime: "image/png", data: "aGk=", name: "a.png" } as const;
+    const failed = { ...result("x", "Error: half of it"), images: [image] } as ChatMessage;
+    const messages = await messagesFor([user("a"), calling(call("x")), failed]);
+    expect(messages[2].content[0]).toMatchObject({
+      content: [{ text: "Error: half of it" }, { type: "image" }],
+    });
+    expect(messages[2].content[0]).not.toHaveProperty("is_error");
+  });
+
   test("with ids that the protocol takes, each once, and the same for a call and its result", async () => {
     const messages = await messagesFor([
       user("a"),

@@ -92,6 +92,113 @@ describe("encodeRequest() puts images", () => {
   });
 });
 
+describe("encodeRequest() puts images of results", () => {
+  const picture = (id: string, ...images: readonly Image[]): ChatMessage => ({
+    role: "tool",
+    toolCallId: id,
+    name: "read_file",
+    content: "a picture",
+    images,
+  });
+  const part = (data: string) => ({ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } });
+  const label = (text: string) => ({ type: "text", text });
+  const [A, B, C] = ["AAAA", "BBBB", "CCCC"].map((data): Image => ({ ...PNG, data })) as [
+    Image,
+    Image,
+    Image,
+  ];
+
+  test("behind the last result of their reply, as a message of the user that says whose they are", () => {
+    const messages = [user("a"), calls([call("x"), call("y"), call("z")])];
+    const results = [picture("x", A, B), result("y"), picture("z", C)];
+    expect(sent([...messages, ...results, calls([call("w")]), result("w")]).slice(2)).toEqual([
+      { role: "tool", tool_call_id: "x", content: "a picture" },
+      { role: "tool", tool_call_id: "y", content: "ok" },
+      { role: "tool", tool_call_id: "z", content: "a picture" },
+      {
+        role: "user",
+        content: [
+          label("Images from read_file (call x):"),
+          part("AAAA"),
+          part("BBBB"),
+          label("Image from read_file (call z):"),
+          part("CCCC"),
+        ],
+      },
+      expect.objectContaining({ role: "assistant" }),
+      { role: "tool", tool_call_id: "w", content: "ok" },
+    ]);
+  });
+
+  test("into one message with what the user says next, which begins as it did without that", () => {
+    const cutOff = [user("a"), calls([call("x")]), picture("x", A)];
+    const next = [user("b", B), user("c")];
+    const [before, after] = [textOf({ messages: cutOff }), textOf({ messages: [...cutOff, ...next] })];
+    expect(sent([...cutOff, ...next]).slice(3)).toEqual([
+      {
+        role: "user",
+        content: [
+          label("Image from read_file (call x):"),
+          part("AAAA"),
+          part("BBBB"),
+          label("b"),
+          label("c"),
+        ],
+      },
+    ]);
+    const conversation = before.slice(0, before.indexOf("]}],"));
+    expect(conversation).toContain("AAAA");
+    expect(after.startsWith(`${conversation},`)).toBe(true);
+  });
+
+  test("behind a word of the model where its server wants one between results and the user", () => {
+    const quirks = { noUserAfterTool: true, shortCallIds: true };
+    const messages = [user("a"), calls([call("call_1")]), picture("call_1", A), user("b")];
+    const { messages: wire } = bodyOf({ messages, tools: TOOLS }, quirks);
+    const id = String(wire[2]?.["tool_call_id"]);
+    expect(wire.slice(3)).toEqual([
+      { role: "assistant", content: "(the images follow)" },
+      { role: "user", content: [label(`Image from read_file (call ${id}):`), part("AAAA"), label("b")] },
+    ]);
+    const text = textOf({ messages, tools: TOOLS }, { ...quirks, noStreamOptions: true });
+    expect(checkRequest(text, { vendor: "mistral" })).toBeUndefined();
+  });
+
+  test("with the marker of what to cache on a text, since images bear none", () => {
+    const messages = [user("a"), calls([call("x")]), picture("x", A)];
+    const text = textOf({ messages, tools: TOOLS, model: "anthropic/claude" }, { cacheMarkers: true });
+    expect(checkRequest(text, { vendor: "anthropicViaOpenrouter" })).toBeUndefined();
+    expect((JSON.parse(text) as Body).messages.at(-1)?.["content"]).toEqual([
+      { ...label("Image from read_file (call x):"), cache_control: { type: "ephemeral" } },
+      part("AAAA"),
+    ]);
+  });
+
+  test("as the strictest take them, and with the same bytes each time", () => {
+    const messages = [user("a"), calls([call("x"), call("y")]), picture("x", A), result("y")];
+    const text = textOf({ messages, tools: TOOLS });
+    expect(checkRequest(text, { strictKeys: true })).toBeUndefined();
+    expect(textOf({ messages: structuredClone(messages), tools: TOOLS })).toBe(text);
+    expect(textOf({ messages, tools: TOOLS })).toBe(text);
+  });
+
+  test("by the short ids that the calls of this very request have", () => {
+    // 9 letters and digits are the id itself, so the first of two calls decides what the second is called.
+    const other = createShortCallIds([call("a long id")]).of("a long id");
+    const results = [picture("a long id", A)];
+    const moved = [user("a"), calls([call(other)]), result(other), calls([call("a long id")]), ...results];
+    const alone = [user("a"), calls([call("a long id")]), ...results];
+    const idIn = (messages: readonly ChatMessage[]) => {
+      const wire = sent(messages, { shortCallIds: true });
+      expect(JSON.stringify(wire.at(-1))).toContain(`(call ${wire.at(-2)?.["tool_call_id"]})`);
+      return wire.at(-2)?.["tool_call_id"];
+    };
+    expect(idIn(alone)).toBe(other);
+    expect(idIn(moved)).not.toBe(other);
+    expect(idIn(alone)).toBe(other);
+  });
+});
+
 describe("encodeRequest() leaves out", () => {
   test("messages that say nothing, and joins what they kept apart", () => {
     const messages: ChatMessage[] = [

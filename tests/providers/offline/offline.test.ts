@@ -125,7 +125,7 @@ describe("createOfflineModel()", () => {
 
   test("reads a file and leaves the line numbers out", async () => {
     const { calls, said } = await converse("read notes.md", ["1| one\n2| two\n\n(End of the file)"]);
-    expect(calls).toEqual([{ name: "read_file", arguments: { path: "notes.md" } }]);
+    expect(calls).toEqual([{ name: "read_file", arguments: { path: "notes.md", force: true } }]);
     expect(said).toContain("`notes.md` says:\n\n```\none\ntwo\n```");
   });
 
@@ -162,7 +162,7 @@ describe("createOfflineModel()", () => {
       'Edited "memory/MEMORY.md" at line 3',
     ]);
     expect(calls).toEqual([
-      { name: "read_file", arguments: { path: "memory/MEMORY.md" } },
+      { name: "read_file", arguments: { path: "memory/MEMORY.md", force: true } },
       {
         name: "edit_file",
         arguments: { path: "memory/MEMORY.md", old_text: "- old", new_text: "- old\n- I like tea" },

@@ -30,6 +30,23 @@ describe("withoutImages()", () => {
     expect(message?.content).toMatch(/^\[The image a\.png [^\n]*\]$/);
   });
 
+  test("puts them behind the text of a tool's result, where the images would be", () => {
+    const result: ChatMessage = {
+      role: "tool",
+      toolCallId: "1",
+      name: "look",
+      content: "Two",
+      images: [image("a.png")],
+    };
+    const [message] = withoutImages(request(result)).messages;
+    expect(message).toEqual({
+      role: "tool",
+      toolCallId: "1",
+      name: "look",
+      content: expect.stringMatching(/^Two\n\[The image a\.png .*\]$/),
+    });
+  });
+
   test("keeps what holds no image, and gives the same object for the same message", () => {
     const plain: ChatMessage = { role: "user", content: "hi", images: [] };
     const asked: ChatMessage = { role: "user", content: "Look", images: [image("a.png")] };
@@ -48,6 +65,14 @@ test("showsImages() is true of requests with an image, wherever it is", () => {
     { role: "user", content: "b" },
   ];
   expect(showsImages(request(old, ...later))).toBe(true);
+  const result: ChatMessage = {
+    role: "tool",
+    toolCallId: "1",
+    name: "look",
+    content: "",
+    images: [image("a.png")],
+  };
+  expect(showsImages(request(...later, result))).toBe(true);
 });
 
 describe("createImageRefusals()", () => {

@@ -24,6 +24,24 @@ describe("createResilient() leaves images out", () => {
     ]);
   });
 
+  test("of a tool's result too, and remembers it", async () => {
+    const { ask, models } = setup([[refusal, "one", "two"]]);
+    const looked = [
+      { role: "user", content: "Look" },
+      { role: "assistant", content: "", toolCalls: [{ id: "1", name: "look", arguments: "{}" }] },
+      { role: "tool", toolCallId: "1", name: "look", content: "A picture", images: [image] },
+    ] as const;
+    await ask({ messages: looked, caller: caller("a") });
+    await ask({ messages: looked, caller: caller("a") });
+    const results = models[0]?.requests.map((request) => request.messages[2]);
+    const { images: _, ...rest } = looked[2];
+    const inWords = {
+      ...rest,
+      content: expect.stringMatching(/^A picture\n\[The image cat\.png was not shown/),
+    };
+    expect(results).toEqual([{ ...looked[2], images: [image] }, inWords, inWords]);
+  });
+
   test("from then on in that session, and nowhere else", async () => {
     const { ask, models } = setup([[refusal, "one", "two", "three"]]);
     await ask({ messages, caller: caller("a") });

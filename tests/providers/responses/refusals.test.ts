@@ -120,6 +120,52 @@ describe("chat() learns once", () => {
     expect(server.requests[1]?.text).not.toContain("rs_1");
   });
 
+  test.each([
+    [
+      "OpenAI's words",
+      "Invalid type for 'input[2].output': expected a string, but got an array instead.",
+      null,
+    ],
+    ["LM Studio", "Invalid type for 'input'.", "invalid_union"],
+    ["llama.cpp", "Output of tool call should be 'Input text'", null],
+  ])("to let images follow where a result is text alone, as by %s", async (_, message, code) => {
+    const image = { mime: "image/png", data: "aGk=", name: "a.png" } as const;
+    const read = { name: "read_file", arguments: "{}" };
+    const looked = (id: string, ...images: (typeof image)[]): ChatMessage => {
+      return { role: "tool", toolCallId: id, name: "read_file", content: `picture ${id}`, images };
+    };
+    const bodies = await learnt(
+      ({ input }) =>
+        (input as JsonObject[]).some(({ output }) => Array.isArray(output))
+          ? refusal(400, message, { param: "input", code })
+          : undefined,
+      {
+        messages: [
+          { role: "user", content: "u" },
+          {
+            role: "assistant",
+            content: "",
+            toolCalls: [
+              { ...read, id: "a" },
+              { ...read, id: "b" },
+            ],
+          },
+          looked("a", image),
+          looked("b"),
+        ],
+      },
+    );
+    const part = { type: "input_image", image_url: "data:image/png;base64,aGk=", detail: "auto" };
+    const text = { type: "input_text", text: "Image from read_file (call a):" };
+    expect(bodies).toHaveLength(3);
+    expect((bodies[1]?.["input"] as unknown[] | undefined)?.slice(3)).toEqual([
+      { type: "function_call_output", call_id: "a", output: "picture a" },
+      { type: "function_call_output", call_id: "b", output: "picture b" },
+      { type: "message", role: "user", content: [text, part] },
+    ]);
+    expect(bodies[2]).toEqual(bodies[1] as JsonObject);
+  });
+
   test("which thoughts of a conversation cannot be read, and goes on giving back the others", async () => {
     const server = await serve(() => OK);
     const { ask } = connect(server.url);

@@ -113,6 +113,27 @@ describe("chat() sends", () => {
     ]);
   });
 
+  test("images of results inside them, behind their text", async () => {
+    const image = { mime: "image/png", data: "aGk=", name: "a.png" } as const;
+    const { body } = await sentFor({
+      messages: [
+        user("u"),
+        { role: "assistant", content: "", toolCalls: [call("a"), call("b")] },
+        { ...result("a", "a picture"), images: [image] } as ChatMessage,
+        { ...result("b", " "), images: [image, image] } as ChatMessage,
+      ],
+    });
+    const part = { type: "input_image", image_url: "data:image/png;base64,aGk=", detail: "auto" };
+    expect((body["input"] as unknown[]).slice(3)).toEqual([
+      {
+        type: "function_call_output",
+        call_id: "a",
+        output: [{ type: "input_text", text: "a picture" }, part],
+      },
+      { type: "function_call_output", call_id: "b", output: [part, part] },
+    ]);
+  });
+
   test("at least as many tokens as the protocol allows", async () => {
     expect((await sentFor({ maxTokens: 5 })).body).toMatchObject({ max_output_tokens: 16 });
   });

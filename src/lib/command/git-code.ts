@@ -1,0 +1,81 @@
+/** What git is told to run: aliases, editors, pagers, hooks given on the command line. */
+
+import { readOptions } from "./options.ts";
+import { staticText, type Word } from "./word.ts";
+
+interface Code {
+  readonly kind: "code";
+  readonly via: string;
+  readonly text: string;
+}
+
+/** Settings whose value git gives to a shell. */
+const codeSettings =
+  /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|sequence\.editor|pager\..+|credential\.(?:.+\.)?helper|diff\.(?:external|.+\.(?:command|textconv))|(?:merge|diff)tool\..+\.cmd|filter\..+\.(?:clean|smudge|process)|gpg\.program|uploadpack\..+|init\.templatedir)$/i;
+
+export function gitCode(args: readonly Word[]): readonly Code[] {
+  const { values, operands } = readOptions(
+    args,
+    { short: "cC", long: ["git-dir", "work-tree", "exec-path"] },
+    false,
+  );
+  const settings = (values.get("c") ?? []).map((word) => staticText(word) ?? "");
+  const found = settings.flatMap((setting) => {
+    const [name = "", value = ""] = setting.split(/=([\s\S]*)/);
+    return settingCode(name, value);
+  });
+  const [subcommand, ...rest] = operands.map((word) => staticText(word) ?? "");
+  return [...found, ...subcommandCode(subcommand ?? "", rest)];
+}
+
+function settingCode(name: string, value: string): readonly Code[] {
+  if (/^alias\./i.test(name)) return value.startsWith("!") ? [code(value.slice(1))] : [code(`git ${value}`)];
+  return codeSettings.test(name) && value !== "" ? [code(value.replace(/^!/, ""))] : [];
+}
+
+function subcommandCode(subcommand: string, rest: readonly string[]): readonly Code[] {
+  switch (subcommand) {
+    case "config": {
+      const at = rest.findIndex((word) => /^alias\./i.test(word) || codeSettings.test(word));
+      return at < 0 ? [] : settingCode(rest[at] ?? "", rest[at + 1] ?? "");
+    }
+    case "submodule": {
+      const at = rest.indexOf("foreach");
+      return at < 0
+        ? []
+        : [
+            code(
+              rest
+                .slice(at + 1)
+                .filter((word) => !word.startsWith("--"))
+                .join(" "),
+            ),
+          ];
+    }
+    case "grep":
+      return rest.flatMap(
+        (word) => /^(?:-O|--open-files-in-pager=)([\s\S]+)$/.exec(word)?.slice(1).map(code) ?? [],
+      );
+    case "bisect":
+      return rest[0] === "run" ? [code(rest.slice(1).join(" "))] : [];
+    case "rebase":
+    case "filter-branch":
+    case "difftool":
+      return rest.flatMap((word, index) => {
+        const inline = /^--(?:exec|tree-filter|index-filter|msg-filter|env-filter|extcmd)=([\s\S]*)$/.exec(
+          word,
+        )?.[1];
+        if (inline !== undefined) return [code(inline)];
+        const takes = /^(?:-x|--exec|--tree-filter|--index-filter|--msg-filter|--env-filter|--extcmd)$/.test(
+          word,
+        );
+        return takes ? [code(rest[index + 1] ?? "")] : [];
+      });
+    default:
+      return [];
+  }
+}
+
+function code(text: string): Code {
+  return { kind: "code", via: "git", text };
+}

@@ -1,0 +1,53 @@
+/** Programs that run what they are given on standard input. */
+
+import type { Found } from "./found.ts";
+import { readOptions } from "./options.ts";
+import type { SimpleCommand } from "./parsed.ts";
+import { shown, staticText, type Word } from "./word.ts";
+import { interpreterOf, interpreters, shells } from "./wrappers.ts";
+
+/** `| sh`, `python3 <<EOF`. */
+export function byInput(name: string, args: readonly Word[], { stdin }: SimpleCommand): readonly Found[] {
+  const isShell =
+    shells.has(name) || (queues.has(name) && !args.some((word) => /^-[cdflqr]/.test(shown(word))));
+  const interpreter = interpreterOf(name);
+  if (!isShell && interpreter === undefined) return [];
+  const scripted = stdin.kind === "text" && scriptable.has(interpreter ?? "");
+  if (!scripted && !queues.has(name) && !readsProgramFromInput(isShell, interpreter ?? "", args)) return [];
+  if (stdin.kind === "text" && stdin.text !== undefined) {
+    return isShell
+      ? [{ kind: "code", via: name, text: stdin.text }]
+      : [{ kind: "opaque", via: interpreter ?? name, text: stdin.text }];
+  }
+  if (stdin.kind === "inherited" || stdin.kind === "file") return [];
+  const reason = `${name} would run whatever it is given on its standard input; save it to a file, read it, then run the file`;
+  return [{ kind: "suspicion", suspicion: { rule: "pipe-to-shell", reason } }];
+}
+
+/** Programs that keep what they read for a shell to run later. */
+const queues = new Set(["at", "batch"]);
+/** Programs that open a file and take their commands from standard input. */
+const scriptable = new Set(["ed", "ex", "gdb", "sqlite3"]);
+export const inputNames = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]);
+
+function readsProgramFromInput(isShell: boolean, interpreter: string, args: readonly Word[]): boolean {
+  const takers = interpreters[interpreter];
+  const options = readOptions(
+    args,
+    { short: isShell ? "oOc" : (takers?.letters ?? "") + (interpreter === "python" ? "mWX" : "") },
+    false,
+  );
+  if (isShell && options.letters.has("s")) return true;
+  if (options.letters.has("c") && isShell) return false;
+  if ([...(takers?.letters ?? "")].some((letter) => options.letters.has(letter))) return false;
+  if (options.letters.has("m") && interpreter === "python") return false;
+  if (takers?.names?.some((name) => options.names.includes(name))) return false;
+  // Asking for the version or the help.
+  if (options.names.some((name) => ["version", "help"].includes(name))) return false;
+  if (["V", "v", "h"].some((letter) => !isShell && options.letters.has(letter))) return false;
+  const [first] = options.operands;
+  if (["vim", "vi", "nvim", "emacs", "sqlite3", "gdb", "ed", "ex", "deno", "bun"].includes(interpreter)) {
+    return first !== undefined && inputNames.has(staticText(first) ?? "");
+  }
+  return first === undefined || inputNames.has(staticText(first) ?? "");
+}

@@ -1,0 +1,122 @@
+/** Whether a shell command may run: the parsed command against a policy. A judgement, not a sandbox. */
+
+import { checkOpaque, checkPaths, hearsay } from "./check-paths.ts";
+import { type Finding, finalRules, type Rule } from "./finding.ts";
+import { judgeCommandRules, judgeOpaque, judgeWhole } from "./judge-rules.ts";
+import { parseCommand } from "./parse-command.ts";
+import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
+import { compilePatterns, type Patterns } from "./patterns.ts";
+import { programName } from "./program-name.ts";
+import { createScene, type SceneOptions } from "./scene.ts";
+import { commandUrls, textUrls } from "./urls.ts";
+
+export type Policy = "guarded" | "ask" | "allowlist" | "off";
+
+export interface JudgeOptions extends SceneOptions {
+  readonly policy: Policy;
+  /** Regular expressions that must match the whole of a simple command. */
+  readonly allowPatterns: readonly string[];
+  /** Regular expressions that must match nowhere in it. */
+  readonly denyPatterns: readonly string[];
+  readonly restrictToWorkspace: boolean;
+}
+
+export type Judgement =
+  | { readonly verdict: "allow"; readonly urls: readonly string[] }
+  | {
+      readonly verdict: "deny" | "ask";
+      /** For the model: what is wrong and what would be allowed. */
+      readonly reason: string;
+      readonly rule: Rule;
+      readonly urls: readonly string[];
+    };
+
+/** Never throws and never rejects. `urls` are the http(s) addresses in the command, for the network guard. */
+export async function judgeCommand(text: string, options: JudgeOptions): Promise<Judgement> {
+  const { policy } = options;
+  if (policy === "off") return { verdict: "allow", urls: textUrls(text) };
+  const result = await parseCommand(text);
+  if (result.kind === "refused") {
+    const reason = `the command cannot be judged: ${result.reason}; write it more simply`;
+    return { verdict: "deny", rule: "unreadable", reason, urls: textUrls(text) };
+  }
+  const scene = createScene(options, result.parsed);
+  const urls = [
+    ...new Set([...textUrls(text), ...result.parsed.commands.flatMap((one) => commandUrls(one, scene))]),
+  ];
+  const patterns = compilePatterns(options);
+  if ("broken" in patterns) {
+    const reason = `the pattern "${patterns.broken}" in tools.exec is not a regular expression; the owner has to mend it`;
+    return { verdict: "deny", rule: "bad-pattern", reason, urls };
+  }
+  const findings = await collectFindings(text, result.parsed, options, patterns, scene);
+  return { ...decide(findings, policy), urls };
+}
+
+async function collectFindings(
+  text: string,
+  parsed: ParsedCommand,
+  { policy, restrictToWorkspace }: JudgeOptions,
+  patterns: Patterns,
+  scene: ReturnType<typeof createScene>,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const report = (finding: Finding) => findings.push(finding);
+
+  const denied = patterns.whichDenies(text, parsed.commands);
+  if (denied !== undefined)
+    report({ rule: "deny-pattern", reason: `the command matches the owner's pattern "${denied}"` });
+  for (const suspicion of [...parsed.suspicions, ...judgeWhole(parsed)]) report(suspicion);
+  for (const opaque of parsed.opaque) {
+    for (const finding of judgeOpaque(opaque)) report(finding);
+    await checkOpaque(opaque, scene, restrictToWorkspace, report);
+  }
+  const heard = hearsay(parsed.commands, scene);
+  for (const command of parsed.commands) {
+    scene.lookAt(command);
+    const allowed = patterns.allows(command);
+    // Paths first: they take note of where `cd` leads.
+    await checkPaths(command, scene, restrictToWorkspace, heard, report);
+    for (const finding of await judgeCommandRules(command, scene, parsed)) {
+      if (!(allowed && finding.fromWords)) report(finding);
+    }
+    if (policy !== "guarded" && !allowed && needsPattern(command, parsed, policy))
+      report(notAllowed(command, patterns));
+  }
+  return findings;
+}
+
+/** Builtins of the shell that run no program and change no file. */
+const harmlessBuiltins = new Set(
+  ": true false echo printf cd pwd test [ export set unset local declare readonly read shift return exit wait let break continue".split(
+    " ",
+  ),
+);
+
+function needsPattern(command: SimpleCommand, { functions }: ParsedCommand, policy: Policy): boolean {
+  if (command.keyword) return false;
+  if (command.words.length === 0) return policy === "allowlist" && command.assignments.length > 0;
+  const name = programName(command) ?? "";
+  if (functions.has(name) && command.via.length === 0) return false;
+  return policy === "allowlist" || !harmlessBuiltins.has(name);
+}
+
+function notAllowed(command: SimpleCommand, { shownCommand, listed }: Patterns): Finding {
+  const known = listed === "" ? "no command is" : `these are: ${listed}`;
+  return {
+    rule: "not-allowed",
+    reason: `"${shownCommand(command)}" is not among the allowed commands; ${known}`,
+  };
+}
+
+function decide(
+  findings: readonly Finding[],
+  policy: Policy,
+): { verdict: "allow" } | { verdict: "deny" | "ask"; reason: string; rule: Rule } {
+  const final = findings.find(({ rule }) => finalRules.has(rule));
+  const dangerous = findings.find(({ rule }) => !finalRules.has(rule) && rule !== "not-allowed");
+  const first = policy === "ask" ? (final ?? dangerous ?? findings[0]) : (dangerous ?? final ?? findings[0]);
+  if (first === undefined) return { verdict: "allow" };
+  const verdict = policy === "ask" && !finalRules.has(first.rule) ? "ask" : "deny";
+  return { verdict, ...first };
+}

@@ -1,0 +1,41 @@
+/** The paths in a program of another language, as far as they stand in it as text. */
+
+/** A path that only the system has, in whatever text. */
+const systemRoot =
+  /^\/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|opt|private|proc|root|run|s?bin|srv|sys|tmp|usr|var|Users|Library|System|Volumes)(?:\/|$)/;
+
+/** Calls for which `"/"` is a folder and not a separator. */
+const takesRoot =
+  /\b(?:symlink\w*|link|chdir|chroot|listdir|scandir|walk\w*|readdir\w*|opendir|glob|iglob|Path)\s*\(?\s*["']\/["']/;
+
+export interface OpaquePath {
+  readonly text: string;
+  /** It is no data: nothing else begins like this. */
+  readonly isRooted: boolean;
+}
+
+export function opaquePaths(program: string): readonly OpaquePath[] {
+  const literals = [...program.matchAll(/(["'`])((?:(?!\1)[^\\\n]|\\.)*)\1/g)].map(([, , inside = ""]) =>
+    unescaped(inside)
+      .replace(/^file:\/\//, "")
+      .replace(/^[<>+]+\s*/, ""),
+  );
+  const paths = [...new Set(literals)].filter((text) => text.length > 1 && !/[\s<>|;:]/.test(text));
+  const found = paths.map((text) => ({
+    text,
+    isRooted: systemRoot.test(text) || /^~(?:\/|$)|(?:^|\/)\.\.(?:\/|$)/.test(text),
+  }));
+  return takesRoot.test(program) ? [...found, { text: "/", isRooted: true }] : found;
+}
+
+/** What most languages make of a backslash. */
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([\da-f]{2})|u([\da-f]{4})|([0-3]?[0-7]{1,2})|(.))/gi,
+    (_, hex, wide, octal, other) => {
+      if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8));
+      const digits: string | undefined = hex ?? wide;
+      return digits === undefined ? String(other) : String.fromCodePoint(Number.parseInt(digits, 16));
+    },
+  );
+}

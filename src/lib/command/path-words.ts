@@ -1,0 +1,128 @@
+/** Which words of a command can be paths, and which of its words another command may take for paths. */
+
+import { sedScripts } from "./inner-code.ts";
+import { readOptions } from "./options.ts";
+import type { SimpleCommand } from "./parsed.ts";
+import { knownStart, shown, staticText, textWord, type Word } from "./word.ts";
+import { interpreterOf, interpreters, shells, wrapperOf } from "./wrappers.ts";
+
+const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+/** Programs none of whose arguments is opened. */
+const pathless = names(
+  "echo printf true false : type alias unalias set kill pkill killall pgrep sleep basename dirname seq expr trap eval " +
+    "export local declare typeset readonly unset return exit break continue shift bc let umask ulimit logger " +
+    "which whereis man yes tr date notify-send hash wait",
+);
+
+/** Programs whose first operand is a pattern or a program. */
+const patternFirst: Readonly<Record<string, { readonly short: string; readonly gives: string }>> = {
+  grep: { short: "ABCmefd", gives: "ef" },
+  egrep: { short: "ABCmefd", gives: "ef" },
+  fgrep: { short: "ABCmefd", gives: "ef" },
+  zgrep: { short: "ABCmefd", gives: "ef" },
+  rg: { short: "ABCmefgtTjMEr", gives: "ef" },
+  ag: { short: "ABCmG", gives: "" },
+  ack: { short: "ABCm", gives: "" },
+  jq: { short: "fL", gives: "f" },
+  yq: { short: "", gives: "" },
+  awk: { short: "Fvf", gives: "f" },
+  gawk: { short: "Fvfe", gives: "fe" },
+  mawk: { short: "Fvf", gives: "f" },
+  fd: { short: "etdEjx", gives: "" },
+  fdfind: { short: "etdEjx", gives: "" },
+};
+
+/** Programs that only read what they are given. */
+export const readers: ReadonlySet<string> = names(
+  "cat tac less more head tail grep egrep fgrep zgrep rg ag ack ls dir tree file stat wc jq yq diff cmp comm sort uniq cut " +
+    "nl od xxd hexdump strings md5sum sha1sum sha256sum sha512sum cksum du df readlink realpath test [ [[ for cd pushd " +
+    "find fd fdfind bat column paste fold rev zcat base64 awk gawk mawk git",
+);
+
+/** The words that can be paths. The code in a `-c` and the command behind a wrapper are looked at by themselves. */
+export function pathWords(name: string, args: readonly Word[]): readonly Word[] {
+  if (pathless.has(name)) return [];
+  const wrapper = wrapperOf(name);
+  if (wrapper !== undefined) return optionValues(args, wrapper);
+  if (shells.has(name)) {
+    const { letters, operands } = readOptions(args, { short: "oO", long: ["rcfile", "init-file"] }, false);
+    return letters.has("c") ? operands.slice(1) : operands;
+  }
+  const interpreter = interpreterOf(name);
+  if (interpreter !== undefined) {
+    const { letters = "", names: long = [] } = interpreters[interpreter] ?? {};
+    const { operands, values } = readOptions(args, { short: letters, long }, false);
+    const evaluates = [...letters, ...long].some((one) => values.has(one)) || staticText(args[0]) === "eval";
+    return evaluates ? operands.filter((word) => /^[./~]/.test(shown(word))) : args;
+  }
+  if (name === "sed" || name === "gsed") {
+    const scripts = new Set(sedScripts(args));
+    return args.filter((word) => !scripts.has(word) && !/^-[a-z]*e|^--expression/.test(knownStart(word)));
+  }
+  if (name === "find" || name === "gfind") return findWords(args);
+  if (name === "git") return gitWords(args);
+  const pattern = Object.hasOwn(patternFirst, name) ? patternFirst[name] : undefined;
+  if (pattern === undefined) return args;
+  const { operands, values, letters } = readOptions(args, { short: pattern.short });
+  const rest = [...pattern.gives].some((letter) => letters.has(letter)) ? operands : operands.slice(1);
+  return [...rest, ...(values.get("f") ?? []).filter((word) => word !== undefined)];
+}
+
+function optionValues(args: readonly Word[], spec: Parameters<typeof readOptions>[1]): readonly Word[] {
+  return [...readOptions(args, spec, false).values.values()].flat().filter((word) => word !== undefined);
+}
+
+function findWords(args: readonly Word[]): readonly Word[] {
+  const result: Word[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at];
+    if (word === undefined) break;
+    const text = staticText(word) ?? "";
+    if (/^-(?:exec|execdir|ok|okdir)$/.test(text)) {
+      while (at < args.length && !/^[;+]$/.test(staticText(args[at]) ?? "")) at++;
+    } else if (
+      /^-(?:i?name|i?path|i?regex|i?wholename|i?lname|printf|size|mtime|mmin|perm|type|user|group)$/.test(
+        text,
+      )
+    ) {
+      at++;
+    } else {
+      result.push(word);
+    }
+  }
+  return result;
+}
+
+function gitWords(args: readonly Word[]): readonly Word[] {
+  const short = "cmF";
+  const { values, operands } = readOptions(args, {
+    short: `${short}C`,
+    long: ["message", "grep", "author", "format", "pretty"],
+  });
+  const given = [...(values.get("C") ?? []), ...(values.get("F") ?? [])].filter((word) => word !== undefined);
+  return [
+    ...given,
+    ...operands.slice(1),
+    ...args.filter((word) => /^--[a-z-]+=[/~.]/.test(knownStart(word))),
+  ];
+}
+
+/** Programs that hand on what they are given on standard input, word by word or line by line. */
+const takesInput = names("xargs parallel read mapfile readarray cpio pax tar rsync");
+
+/** Words that the command puts out or hands on, so that another command may be given them as paths. */
+export function saidWords({ words, stdin, feeds }: SimpleCommand): readonly Word[] {
+  const name = staticText(words[0]) ?? "";
+  const said = feeds && (name === "echo" || name === "printf") ? words.slice(1) : [];
+  const given = stdin.kind === "text" && (feeds || takesInput.has(name)) ? [stdin.text ?? ""] : [];
+  return [...said, ...[...said.map((word) => staticText(word) ?? ""), ...given].flatMap(parts)];
+}
+
+/** What a text is to a program that reads it word by word, or line by line. */
+function parts(text: string): readonly Word[] {
+  return text
+    .split(/\s+|\\[ntr0]/)
+    .filter((part) => part !== "")
+    .map(textWord);
+}

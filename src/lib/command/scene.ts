@@ -1,0 +1,216 @@
+/** Where a command would run: what its words can stand for, and where its paths lead. */
+
+import { isInside } from "../inside.ts";
+import { isPattern, segmentMatches, splitPattern } from "./file-patterns.ts";
+import type { ParsedCommand } from "./parsed.ts";
+import { createReader, type Reader } from "./readings.ts";
+import { shown } from "./word.ts";
+
+export interface ProtectedPath {
+  readonly path: string;
+  /** What a command may do below it. The longest path that holds a place decides. */
+  readonly allows: "nothing" | "reading";
+}
+
+export interface SceneOptions {
+  readonly workspace: string;
+  /** Folders beside the workspace that commands may use. Real, as is the workspace. */
+  readonly allowedPaths?: readonly string[];
+  readonly cwd: string;
+  readonly home: string | undefined;
+  readonly protectedPaths: readonly ProtectedPath[];
+  /** The real path of the nearest parent that exists, with the rest added. Rejects like the file system. */
+  readonly resolve: (path: string) => Promise<string>;
+  /**
+   * What the shell could put in the place of a file name pattern, or `undefined` where that is too much to
+   * look at. Omitted where patterns are judged by their text alone, and what links lead to is not seen.
+   */
+  readonly list?: (folder: string) => Promise<readonly Entry[] | undefined>;
+}
+
+export interface Entry {
+  readonly name: string;
+  readonly kind: "file" | "directory" | "link" | "other";
+}
+
+export interface Place {
+  /** Real, absolute. Of a pattern: the folder in which it begins. */
+  readonly path: string;
+  /** What follows the folder, segment by segment, where a pattern was given. */
+  readonly pattern: readonly string[];
+}
+
+export interface Scene extends SceneOptions, Reader {
+  /** Where a path leads from every folder that the command may be in. `undefined` where that cannot be known. */
+  places(text: string): Promise<readonly Place[] | undefined>;
+  /** The same for `cd`, which goes up by taking names away and not by what the folders are. */
+  placesToGo(text: string): Promise<readonly Place[] | undefined>;
+  /** A command goes to this folder. `definite`: everything after it happens there. */
+  enter(text: string | undefined, definite?: boolean): Promise<void>;
+  /** The text makes a function of this name, whatever a program of the name does. */
+  isFunction(name: string): boolean;
+  /** File name patterns match hidden files too. */
+  readonly dotted: boolean;
+  readonly movedUnknown: boolean;
+}
+
+/** More than this is not followed one by one. */
+const MOST_FOLDERS = 8;
+const MOST_LISTED = 1_000;
+
+export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene {
+  const { home, cwd, resolve, list } = options;
+  /** Both as `cd` names them and as they really are. */
+  const folders = new Set([cwd]);
+  const known = new Map<string, Promise<string | undefined>>();
+  let movedUnknown = false;
+  const functions = new Set([...parsed.functions].map((name) => name.toLowerCase()));
+  const dotted =
+    parsed.variables.has("GLOBIGNORE") ||
+    parsed.commands.some(({ words }) => words.some((word) => shown(word).includes("dotglob")));
+  const reader = createReader(parsed, { home, folders: () => (movedUnknown ? undefined : [...folders]) });
+
+  /** `undefined` where the system refuses, for which a loop of links is the usual reason: it leads nowhere. */
+  function real(path: string): Promise<string | undefined> {
+    let found = known.get(path);
+    if (found === undefined) {
+      found = resolve(path).catch(() => undefined);
+      known.set(path, found);
+    }
+    return found;
+  }
+
+  async function places(text: string): Promise<readonly Place[] | undefined> {
+    if (/^~/.test(text)) return undefined;
+    const { folder, pattern } = splitPattern(text);
+    if (folder.startsWith("/")) return placed([folder], pattern);
+    if (movedUnknown && folder.split("/").includes("..")) return undefined;
+    return placed(
+      [...folders].map((from) => `${from}/${folder}`),
+      pattern,
+    );
+  }
+
+  async function placesToGo(text: string): Promise<readonly Place[] | undefined> {
+    const physical = await places(text);
+    if (physical === undefined || !text.split("/").includes("..")) return physical;
+    const logical = [...folders].map((from) =>
+      withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
+    );
+    const more = await placed(logical, []);
+    return more && [...physical, ...more];
+  }
+
+  async function placed(
+    paths: readonly string[],
+    pattern: readonly string[],
+  ): Promise<readonly Place[] | undefined> {
+    const found: Place[] = [];
+    for (const path of paths) {
+      const reached = await real(path);
+      if (reached === undefined) return undefined;
+      found.push({ path: reached, pattern });
+      const linked = await linkedPlaces(reached, pattern);
+      if (linked === undefined) return undefined;
+      found.push(...linked);
+    }
+    return found;
+  }
+
+  /** Where a pattern leads by way of links that it matches. */
+  async function linkedPlaces(
+    from: string,
+    pattern: readonly string[],
+  ): Promise<readonly Place[] | undefined> {
+    const found: Place[] = [];
+    const pending = pattern.length > 0 && list !== undefined ? [{ path: from, pattern }] : [];
+    for (let looked = 0; pending.length > 0; looked++) {
+      const at = pending.pop();
+      // What cannot be looked at could hold any link.
+      const entries = at && (await list?.(at.path).catch(() => undefined));
+      if (at === undefined || entries === undefined || looked > MOST_LISTED) return undefined;
+      const [segment = "", ...rest] = at.pattern;
+      for (const { name, kind } of entries) {
+        if (!(isPattern(segment) ? segmentMatches(segment, name, dotted) : segment === name)) continue;
+        const path = kind === "link" ? await real(`${at.path}/${name}`) : `${at.path}/${name}`;
+        if (path === undefined) return undefined;
+        if (kind === "link") found.push({ path, pattern: rest });
+        if (rest.length > 0 && kind !== "file") pending.push({ path, pattern: rest });
+      }
+    }
+    return found;
+  }
+
+  return {
+    ...options,
+    ...reader,
+    places,
+    placesToGo,
+    dotted,
+    async enter(text, definite = false) {
+      const reached = text === undefined ? undefined : await placesToGo(text);
+      if (text === undefined || reached === undefined || reached.some(({ pattern }) => pattern.length > 0)) {
+        movedUnknown = true;
+        return;
+      }
+      const named = [...folders].map((from) =>
+        withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
+      );
+      if (definite) folders.clear();
+      for (const path of [...named, ...reached.map((place) => place.path)]) folders.add(path);
+      if (folders.size > MOST_FOLDERS) movedUnknown = true;
+    },
+    isFunction: (name) => functions.has(name),
+    get movedUnknown() {
+      return movedUnknown;
+    },
+  };
+}
+
+/** `a/b/..` as `a`, whatever `b` is. */
+function withoutParents(path: string): string {
+  const kept: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "..") kept.pop();
+    else if (segment !== "" && segment !== ".") kept.push(segment);
+  }
+  return `/${kept.join("/")}`;
+}
+
+/** In the workspace, or in what is allowed beside it. */
+export function isPermitted(path: string, { workspace, allowedPaths = [] }: SceneOptions): boolean {
+  return [workspace, ...allowedPaths].some((folder) => isInside(folder, path));
+}
+
+/** A pattern that can step out of its folder. */
+export function climbs({ pattern }: Place, dotted: boolean): boolean {
+  return pattern.some(
+    (segment, index) =>
+      segment === ".." ||
+      (index < pattern.length - 1 && isPattern(segment) && segmentMatches(segment, "..", dotted)),
+  );
+}
+
+export type Overlap = "apart" | "within" | "around";
+
+/** How a place lies to a folder: within it, or around it, as a pattern or a parent folder can be. */
+export function overlap(place: Place, folder: string, dotted: boolean): Overlap {
+  const [path, other] = [folded(place.path), folded(folder)];
+  if (isInside(other, path)) return "within";
+  if (!isInside(path, other)) return "apart";
+  const below = other.slice(path.length).split("/").filter(Boolean);
+  for (const [index, segment] of place.pattern.entries()) {
+    const name = below[index];
+    if (name === undefined) return "within";
+    // Hidden folders are not gone into.
+    if (segment === "**")
+      return dotted || !below.slice(index).some((one) => one.startsWith(".")) ? "within" : "apart";
+    if (!segmentMatches(folded(segment), name, dotted)) return "apart";
+  }
+  return place.pattern.length >= below.length ? "within" : "around";
+}
+
+/** Some file systems take names for the same that differ in case or in how accents are written. */
+function folded(path: string): string {
+  return path.normalize("NFD").toUpperCase().toLowerCase();
+}

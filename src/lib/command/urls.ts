@@ -1,0 +1,130 @@
+/** The addresses in a command, for the network guard. */
+
+import { type Options, readOptions } from "./options.ts";
+import type { SimpleCommand } from "./parsed.ts";
+import { programName } from "./program-name.ts";
+import type { Scene } from "./scene.ts";
+import type { Word } from "./word.ts";
+
+/** Schemes that programs such as curl speak, and with which they reach servers inside. */
+const WITH_SCHEME = /\b(?:https?|wss?|ftps?|gopher|dict):\/+([^\s<>|;&()`"']+)/gi;
+
+/** In the place of what only the shell can work out. No command contains it. */
+const UNKNOWN = "\0";
+
+/** More than this many texts of one word are not followed. */
+const MOST_SPELLINGS = 16;
+
+/** Every address that stands in a text of any kind, as an http address: only where it leads is of interest. */
+export function textUrls(text: string): readonly string[] {
+  const found = new Set<string>();
+  for (const [, rest = ""] of text.replaceAll("\\\n", "").matchAll(WITH_SCHEME)) {
+    // A backslash ends an address in code and is part of it for some programs.
+    for (const address of new Set([rest, rest.replace(/\\.*$/, "")])) {
+      const url = asUrl(address);
+      if (url !== undefined) found.add(url);
+    }
+  }
+  return [...found];
+}
+
+/** As far as it is known; `undefined` where nothing of the host is. */
+function asUrl(address: string): string | undefined {
+  const withoutUser = address.replace(/^[^/?#]*@/, "");
+  // The shell or curl makes something of what follows; what stands before it is certain.
+  const unknown = withoutUser.startsWith("[") ? /[\0${}*,\\].*$/s : /[\0${}*,\\[\]].*$/s;
+  const url = `http://${withoutUser.replace(unknown, "").replace(/[.:]+$/, "")}`;
+  return URL.canParse(url) ? url : undefined;
+}
+
+/** Programs that take an address without its scheme, and their short options with a value. */
+const clients: ReadonlyMap<string, string> = new Map([
+  ["curl", "HdoXubAeFTcKmrwCDEYyzxUtP"],
+  ["wget", "OPUaoiTtQwe"],
+  ["http", ""],
+  ["https", ""],
+  ["xh", ""],
+  ["aria2c", "dojxs"],
+  ["lynx", ""],
+  ["w3m", ""],
+]);
+
+const addressOptions = ["url", "x", "proxy", "preproxy", "socks4", "socks4a", "socks5", "socks5-hostname"];
+
+const valueOptions = [
+  ...addressOptions,
+  ..."resolve connect-to header data data-raw data-binary data-urlencode output request user user-agent".split(
+    " ",
+  ),
+  ..."cookie cookie-jar form max-time output-document json retry retry-delay connect-timeout cacert cert key".split(
+    " ",
+  ),
+  ..."referer range upload-file write-out interface limit-rate tries timeout directory-prefix".split(" "),
+];
+
+/** With quotes and known variables taken away, which hide addresses from a search in the text. */
+export function commandUrls(command: SimpleCommand, scene: Scene): readonly string[] {
+  const values = command.assignments.flatMap(({ value }) => value ?? []);
+  const found = [...command.words, ...values]
+    .flatMap((word) => spellings(word, scene))
+    .flatMap((text) => [...textUrls(text), ...inBraces(text).flatMap(textUrls)]);
+  if (command.remote) return found;
+  const proxies = command.assignments.filter(({ name }) => /_proxy$/i.test(name));
+  const short = clients.get(programName(command) ?? "");
+  const bare =
+    short === undefined
+      ? []
+      : bareAddresses(readOptions(command.words.slice(1), { short, long: valueOptions }), scene);
+  return [
+    ...found,
+    ...[...proxies.flatMap(({ value }) => bareTexts(value, scene)), ...bare].flatMap(bareUrl),
+  ];
+}
+
+function bareAddresses(options: Options, scene: Scene): readonly string[] {
+  const valuesOf = (name: string) =>
+    (options.values.get(name) ?? []).flatMap((word) => bareTexts(word, scene));
+  return [
+    ...options.operands.flatMap((word) => bareTexts(word, scene)),
+    ...addressOptions.flatMap(valuesOf),
+    // `name:port:where`, and `name:port:where:port`.
+    ...[...valuesOf("resolve"), ...valuesOf("connect-to")].flatMap((text) => {
+      const where = /^[^:]*:[^:]*:(.*)$/s.exec(text)?.[1] ?? "";
+      return where.split(",").map((one) => (/^[^[].*:.*:/.test(one) ? `[${one}]` : one));
+    }),
+  ];
+}
+
+const bareTexts = (word: Word | undefined, scene: Scene) =>
+  word === undefined ? [] : spellings(word, scene).flatMap((text) => [text, ...inBraces(text)]);
+
+function bareUrl(text: string): readonly string[] {
+  if (/:\/\/|^(?:https?|wss?|ftps?|gopher|dict|file):\//i.test(text)) return [];
+  // A small number is as often the value of an option.
+  if (text.startsWith("-") || /^\d{1,6}$/.test(text)) return [];
+  const url = asUrl(text);
+  return url === undefined ? [] : [url];
+}
+
+/** The texts that a word can stand for, with a mark for each piece that is not known. */
+function spellings(word: Word, scene: Scene): readonly string[] {
+  let texts: readonly string[] = [""];
+  for (const piece of word.pieces) {
+    const read = scene.read({ pieces: [piece], glob: false, tilde: false });
+    const values = read.map(({ text, whole }) => (whole ? text : UNKNOWN));
+    const next = texts.length * values.length > MOST_SPELLINGS ? [UNKNOWN] : values;
+    texts = texts.flatMap((text) => next.map((value) => text + value));
+  }
+  return texts;
+}
+
+/** `{a,b}` in quotes is nothing to the shell, but curl makes two addresses of it. */
+function inBraces(text: string): readonly string[] {
+  const [, before, inside, after] = /^([^{}]*)\{([^{}]*)\}(.*)$/s.exec(text) ?? [];
+  if (before === undefined || inside === undefined || after === undefined) return [];
+  return inside
+    .split(",", MOST_SPELLINGS)
+    .map((one) => before + one + after)
+    .flatMap((one) => (one.includes("{") ? inBraces(one) : one))
+    .slice(0, 64);
+}

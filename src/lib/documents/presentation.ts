@@ -1,0 +1,40 @@
+/** The text of a PowerPoint document: its slides in their order, each with its notes. */
+
+import { createOfficeText } from "./office-text.ts";
+import { readRelations } from "./relations.ts";
+import type { TextSink } from "./text-sink.ts";
+import { readXml } from "./xml.ts";
+import type { Archive } from "./zip.ts";
+
+export const PRESENTATION = "ppt/presentation.xml";
+
+function slidesOf(archive: Archive): readonly string[] {
+  const targets = new Map(readRelations(archive, PRESENTATION).map(({ id, target }) => [id, target]));
+  const slides: string[] = [];
+  readXml(archive.read(PRESENTATION), {
+    open(name, attribute) {
+      const target = name === "sldId" ? targets.get(attribute("*:id") ?? "") : undefined;
+      if (target !== undefined) slides.push(target);
+    },
+  });
+  return slides;
+}
+
+export function readPresentation(archive: Archive, sink: TextSink): void {
+  function readText(name: string): void {
+    readXml(archive.read(name), createOfficeText(sink), sink.isFull);
+  }
+
+  for (const [index, slide] of slidesOf(archive).entries()) {
+    if (sink.isFull()) return;
+    if (index > 0) sink.endLine();
+    sink.add(`[Slide ${index + 1}]`);
+    sink.endLine();
+    readText(slide);
+    const notes = readRelations(archive, slide).find(({ kind }) => kind === "notesSlide");
+    if (notes === undefined) continue;
+    sink.add("[Notes]");
+    sink.endLine();
+    readText(notes.target);
+  }
+}

@@ -1,0 +1,42 @@
+/** The network guard as the program uses it, with this machine's resolver and connections; loaded with the first request. */
+
+import type { Clock } from "../core/platform.ts";
+import type { GuardedFetch } from "../core/web.ts";
+import { lazy } from "../lib/lazy.ts";
+
+export interface WebOptions {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly fetch: typeof fetch;
+  /** As configured. */
+  readonly ssrfWhitelist: readonly string[];
+  readonly proxy?: string | undefined;
+  readonly proxyResolvesNames: boolean;
+  readonly userAgent?: string | undefined;
+}
+
+/** Throws a `UserError` for a whitelist that is wrong. */
+export async function createWeb({ fetch, ssrfWhitelist, ...options }: WebOptions): Promise<GuardedFetch> {
+  const readWhitelist = async () => (await import("../lib/address.ts")).parseWhitelist(ssrfWhitelist);
+  if (ssrfWhitelist.length > 0) await readWhitelist();
+
+  const guard = lazy(async () => {
+    const [{ createGuardedFetch }, { createSender, whyNoProxy }, { lookUp }] = await Promise.all([
+      import("./guarded-fetch.ts"),
+      import("./web-request.ts"),
+      import("./look-up.ts"),
+    ]);
+    return createGuardedFetch({
+      ...options,
+      lookUp,
+      send: createSender({ fetch }),
+      whitelist: await readWhitelist(),
+      whyNoProxy: whyNoProxy(options.env, options.proxy),
+    });
+  });
+
+  return {
+    fetch: async (url, request) => (await guard()).fetch(url, request),
+    whyRefused: async (url, signal) => (await guard()).whyRefused(url, signal),
+  };
+}

@@ -1,0 +1,27 @@
+/** Whether a session knows the file that it is about to change. */
+
+import type { FileStat } from "../core/platform.ts";
+import type { ReadLog, RealPath, SeenFile, ToolFiles } from "../core/tool.ts";
+import { quote } from "../lib/file-error.ts";
+import type { TargetFile } from "./target-file.ts";
+
+export function isUnchanged(seen: SeenFile, stat: FileStat): boolean {
+  return seen.modifiedMs === stat.modifiedMs && seen.bytes === stat.bytes && seen.inode === stat.inode;
+}
+
+/** A line to put below the result, or nothing. A warning only: the change itself may be right all the same. */
+export function unreadWarning(reads: ReadLog, { path, shown, stat }: TargetFile): string {
+  if (stat === undefined || stat.bytes === 0) return "";
+  const seen = reads.seen(path);
+  if (seen === undefined) {
+    return `\n(Warning: ${quote(shown)} had not been read in this session; check with read_file that it is as you expect)`;
+  }
+  if (isUnchanged(seen, stat)) return "";
+  return `\n(Warning: ${quote(shown)} had changed since it was last read; read it again before you go on)`;
+}
+
+/** What the session wrote it knows, though it was not shown. */
+export async function recordWritten(files: ToolFiles, reads: ReadLog, path: RealPath): Promise<void> {
+  const stat = await files.system.stat(path);
+  if (stat !== undefined) reads.record(path, stat);
+}

@@ -1,0 +1,164 @@
+/** The only creator of threads. It lies beside `main.ts`, because in the executable every other place is that one. */
+
+import { URL } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { Clock } from "./core/platform.ts";
+import type { WorkerJobs, WorkerOutcome, WorkerRole, Workers } from "./core/workers.ts";
+import { oneLine } from "./lib/text.ts";
+import { type EndMessage, transferable } from "./lib/worker-protocol.ts";
+
+/** Each takes megabytes and a core; a third job waits. */
+const MOST_THREADS = 2;
+const REASON_CHARS = 300;
+
+export interface WorkersOptions {
+  readonly clock: Pick<Clock, "after">;
+  /** What a thread runs (`worker.ts`). */
+  readonly entry?: URL;
+}
+
+interface Thread {
+  send(message: object, transfer: ArrayBuffer[]): void;
+  /** At once, whatever it is doing. The listener hears nothing any more. */
+  end(): Promise<void>;
+}
+
+interface ThreadListener {
+  /** May be called any number of times. */
+  readonly onMessage: (message: unknown) => void;
+  /** It is gone, and nobody told it to. */
+  readonly onDeath: (how: string) => void;
+}
+
+function startThread(entry: URL, { onMessage, onDeath }: ThreadListener): Thread {
+  const worker = new Worker(entry, {
+    // Otherwise it would have ours, with every secret in it.
+    env: {},
+    // What a package warns of there is nothing for the owner's terminal.
+    stdout: true,
+    stderr: true,
+  });
+  let isEnded = false;
+  const die = (how: string) => {
+    if (!isEnded) onDeath(how);
+  };
+  worker.on("message", (message: unknown) => {
+    if (!isEnded) onMessage(message);
+  });
+  worker.on("messageerror", () => die("what it sent cannot be read"));
+  worker.on("error", (error) => die(oneLine(String(error), REASON_CHARS)));
+  worker.on("exit", (code) => die(`it exited with ${code}`));
+  return {
+    send: (message, transfer) => worker.postMessage(message, transfer),
+    async end() {
+      isEnded = true;
+      await worker.terminate();
+    },
+  };
+}
+
+/** Lets so many in at a time, in the order they came. */
+function createGate(places: number) {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return {
+    async enter(signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted();
+      if (free > 0) {
+        free -= 1;
+        return;
+      }
+      await new Promise<void>((resolve, reject) => {
+        const admit = () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve();
+        };
+        const onAbort = () => {
+          waiting.splice(waiting.indexOf(admit), 1);
+          reject(signal.reason);
+        };
+        waiting.push(admit);
+        signal.addEventListener("abort", onAbort, { once: true });
+      });
+    },
+    /** The place goes to the next one, if there is one. */
+    leave(): void {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    },
+  };
+}
+
+function reasonOf({ name, message, isExpected }: Extract<EndMessage, { type: "failed" }>): string {
+  const said = oneLine(message, REASON_CHARS) || name;
+  return isExpected ? said : `it could not be read (${said})`;
+}
+
+export function createWorkers({
+  clock,
+  entry = new URL("./worker.ts", import.meta.url),
+}: WorkersOptions): Workers {
+  const gate = createGate(MOST_THREADS);
+  /** How to give up each job that runs. */
+  const running = new Set<() => void>();
+
+  function runNow<Role extends WorkerRole>(
+    role: Role,
+    input: WorkerJobs[Role]["input"],
+    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<WorkerOutcome<WorkerJobs[Role]["output"]>> {
+    return new Promise((resolve, reject) => {
+      const thread = startThread(entry, {
+        onMessage(message) {
+          // Only `worker.ts` sends, and it answers a role with that role's output.
+          const end = message as EndMessage & { output: WorkerJobs[Role]["output"] };
+          finish(() =>
+            resolve(
+              end.type === "done" ? { ok: true, output: end.output } : { ok: false, reason: reasonOf(end) },
+            ),
+          );
+        },
+        onDeath: (how) => fail(`the thread that read it died (${how})`),
+      });
+      const callOff = clock.after(timeoutMs, () => fail(`reading it took longer than ${timeoutMs / 1000} s`));
+      const giveUp = () => fail("the program is ending");
+      const onAbort = () => finish(() => reject(signal.reason));
+      signal.addEventListener("abort", onAbort, { once: true });
+      running.add(giveUp);
+
+      /** Only the first counts: the thread tells nothing any more after it. */
+      function finish(settle: () => void): void {
+        callOff();
+        signal.removeEventListener("abort", onAbort);
+        running.delete(giveUp);
+        void thread.end();
+        settle();
+      }
+      function fail(reason: string): void {
+        finish(() => resolve({ ok: false, reason }));
+      }
+
+      try {
+        thread.send({ type: "start", role, input }, transferable(input));
+      } catch (error) {
+        fail(`it could not be handed to a thread (${oneLine(String(error), REASON_CHARS)})`);
+      }
+    });
+  }
+
+  return {
+    async run(role, input, options) {
+      await gate.enter(options.signal);
+      try {
+        options.signal.throwIfAborted();
+        return await runNow(role, input, options);
+      } finally {
+        gate.leave();
+      }
+    },
+    endAll() {
+      for (const giveUp of [...running]) giveUp();
+    },
+  };
+}

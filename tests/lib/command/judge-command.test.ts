@@ -1,0 +1,250 @@
+/** The corpus of commands against every policy, and what the corpus cannot say. */
+
+import { describe, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import fc from "fast-check";
+import { type JudgeOptions, judgeCommand, type Policy } from "../../../src/lib/command/judge-command.ts";
+import corpus from "../../fixtures/commands.json" with { type: "json" };
+
+const workspace = "/home/user/workspace";
+
+const options: JudgeOptions = {
+  policy: "guarded",
+  allowPatterns: [],
+  denyPatterns: [],
+  workspace,
+  cwd: workspace,
+  home: "/home/user",
+  restrictToWorkspace: true,
+  protectedPaths: [
+    { path: `${workspace}/.nanobot`, allows: "nothing" },
+    { path: `${workspace}/.nanobot/tool-results/own`, allows: "reading" },
+    { path: `${workspace}/sessions`, allows: "reading" },
+    { path: `${workspace}/cron/jobs.json`, allows: "reading" },
+    { path: "/home/user/.nanobot/config.json", allows: "nothing" },
+  ],
+  // `link` in the workspace leads to /etc.
+  resolve: async (path) => resolve(path).replace(`${workspace}/link`, "/etc"),
+};
+
+async function outcome(command: string, changes: Partial<JudgeOptions> = {}): Promise<string> {
+  const judged = await judgeCommand(command, { ...options, ...changes });
+  return judged.verdict === "allow" ? "allow" : `${judged.verdict}:${judged.rule}`;
+}
+
+for (const { title, expected, allowPatterns, commands } of corpus.groups) {
+  describe(title, () => {
+    for (const command of commands) {
+      for (const [policy, wanted] of Object.entries(expected)) {
+        test(`judgeCommand() answers ${wanted} under ${policy} to ${JSON.stringify(command)}`, async () => {
+          const patterns = allowPatterns && policy !== "guarded" ? corpus.allowPatterns : [];
+          expect(await outcome(command, { policy: policy as Policy, allowPatterns: patterns })).toBe(wanted);
+        });
+      }
+    }
+  });
+}
+
+/** One word of a shell in one of the ways to write it. */
+function spelled(text: string): fc.Arbitrary<string> {
+  const characters = [...text].map((character) =>
+    fc.constantFrom(
+      character,
+      `\\${character}`,
+      `'${character}'`,
+      `"${character}"`,
+      `$'${character}'`,
+      `$'\\x${character.charCodeAt(0).toString(16)}'`,
+      `$'\\${character.charCodeAt(0).toString(8).padStart(3, "0")}'`,
+      `${character}""`,
+      `${character}\\\n`,
+    ),
+  );
+  return fc.tuple(...characters).map((parts) => parts.join(""));
+}
+
+const flags = fc
+  .constantFrom(
+    "-rf",
+    "-fr",
+    "-Rf",
+    "-rvf",
+    "-r -f",
+    "-f -R",
+    "--recursive --force",
+    "--forc -r",
+    "-f --recurs",
+    "-irf",
+  )
+  .chain((text) => fc.tuple(...text.split(" ").map(spelled)))
+  .map((words) => words.join(" "));
+
+const target = fc.constantFrom("x", "/", ".", "*", '"$x"', "build/cache", "$(pwd)", "-- x", "~", "a b c");
+
+const wrapped = fc.array(
+  fc.constantFrom(
+    (inner: string) => `sudo ${inner}`,
+    (inner: string) => `env A=1 ${inner}`,
+    (inner: string) => `timeout 5 ${inner}`,
+    (inner: string) => `xargs ${inner}`,
+    (inner: string) => `nice -n 1 ${inner}`,
+    (inner: string) => `sh -c '${inner.replaceAll("'", "'\\''")}'`,
+    (inner: string) => `eval '${inner.replaceAll("'", "'\\''")}'`,
+  ),
+  { maxLength: 3 },
+);
+
+const placed = fc.constantFrom(
+  (inner: string) => inner,
+  (inner: string) => `ls && ${inner}`,
+  (inner: string) => `echo "$(${inner})"`,
+  (inner: string) => `if true; then ${inner}; fi`,
+  (inner: string) => `f() { ${inner}; }; f`,
+  (inner: string) => `cat <<E\n$(${inner})\nE`,
+  (inner: string) => `(${inner}) > out`,
+  (inner: string) => `a=( $(${inner}) )`,
+);
+
+test("judgeCommand() never allows a recursive and forced rm, however it is written", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      spelled("rm"),
+      flags,
+      target,
+      fc.boolean(),
+      wrapped,
+      placed,
+      async (rm, options, what, last, wrap, place) => {
+        const bare = last && !what.startsWith("--") ? `${rm} ${what} ${options}` : `${rm} ${options} ${what}`;
+        const command = place(wrap.reduce((inner, by) => by(inner), bare));
+        for (const policy of ["guarded", "ask", "allowlist"] as const) {
+          expect(await outcome(command, { policy })).not.toBe("allow");
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+test("judgeCommand() allows harmless commands whatever their quoted arguments say", async () => {
+  const said = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.constantFrom("rm -rf /", "$(reboot)", "; shutdown", "> /etc/passwd", ":(){ :|:& };:", "-rf", "mkfs"),
+  );
+  await fc.assert(
+    fc.asyncProperty(said, async (text) => {
+      const argument = quoted(text.replace(/[\r\0]/g, ""));
+      expect(await outcome(`echo ${argument}`)).toBe("allow");
+      expect(await outcome(`git commit -m ${argument}`)).toBe("allow");
+      expect(await outcome(`grep -rn -- ${argument} src | head -3`)).toBe("allow");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("judgeCommand() answers every text, also the senseless", async () => {
+  const piece = fc.constantFrom(
+    ..."rm -rf x;$(`'\"{}[]()<>&|!*?~#\\\n=".split(""),
+    "<<E\n",
+    "$((",
+    "${",
+    "\u0024{x@P}",
+    "\\x",
+    "if ",
+    "then ",
+    "fi",
+    "case ",
+    "esac",
+    "[[ ",
+    " ]]",
+    "sh -c ",
+    "eval ",
+    "find . -exec ",
+    "\ud83d",
+    "\0",
+    "é",
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.array(piece, { maxLength: 40 }).map((all) => all.join("")),
+        fc.string({ unit: "binary" }),
+      ),
+      async (text) => {
+        const judged = await judgeCommand(text, {
+          ...options,
+          resolve: () => Promise.reject(new Error("ELOOP")),
+        });
+        expect(["allow", "deny"]).toContain(judged.verdict);
+      },
+    ),
+    { numRuns: 600 },
+  );
+});
+
+test("judgeCommand() refuses nesting too deep for the parser and judges on", async () => {
+  expect(await outcome("$(".repeat(3000))).toBe("deny:unreadable");
+  expect(await outcome(`${"sh -c ".repeat(20)}ls`)).toBe("allow");
+  expect(await outcome(`${"sudo ".repeat(20)}ls`)).toBe("deny:unreadable");
+  expect(await outcome("ls")).toBe("allow");
+});
+
+test("judgeCommand() lets everything pass when it is off, and lists the addresses", async () => {
+  const judged = await judgeCommand("curl http://127.0.0.1/x | sh", { ...options, policy: "off" });
+  expect(judged).toEqual({ verdict: "allow", urls: ["http://127.0.0.1/x"] });
+});
+
+test("judgeCommand() lists addresses that quotes, variables and missing schemes hide", async () => {
+  const urlsOf = async (command: string) => (await judgeCommand(command, options)).urls;
+  expect(await urlsOf("curl ht'tp'://0x7f.1/a")).toContain("http://0x7f.1/a");
+  expect(await urlsOf("h=127.0.0.1; curl http://$h/a")).toContain("http://127.0.0.1/a");
+  expect(await urlsOf("wget -q 169.254.169.254/latest")).toContain("http://169.254.169.254/latest");
+  expect(await urlsOf("sudo sh -c 'curl localhost:9'")).toContain("http://localhost:9");
+  expect(await urlsOf("ls -la")).toEqual([]);
+});
+
+test("judgeCommand() names the owner's pattern that forbids a command", async () => {
+  const judged = await judgeCommand("ls; np''m publish", { ...options, denyPatterns: ["^npm publish"] });
+  expect(judged).toMatchObject({ verdict: "deny", rule: "deny-pattern" });
+  expect(await outcome("npm test", { denyPatterns: ["^npm publish"] })).toBe("allow");
+  expect(await outcome("ls", { denyPatterns: ["("] })).toBe("deny:bad-pattern");
+  expect(await outcome("ls", { allowPatterns: ["ls)|(.*"], policy: "allowlist" })).toBe("deny:bad-pattern");
+});
+
+test("judgeCommand() sets a rule aside where the owner's pattern names the command, but not its files", async () => {
+  const allowPatterns = ["rm -rf build", "echo .*"];
+  expect(await outcome("rm -rf build", { allowPatterns })).toBe("allow");
+  expect(await outcome("rm -rf build other", { allowPatterns })).toBe("deny:recursive-delete");
+  expect(await outcome("echo x > /dev/sda", { allowPatterns, restrictToWorkspace: false })).toBe(
+    "deny:device-write",
+  );
+  expect(await outcome("echo x > sessions/a", { allowPatterns })).toBe("deny:own-state");
+});
+
+test("judgeCommand() lets commands leave the workspace where they may, but not delete or change there", async () => {
+  const free = { restrictToWorkspace: false };
+  expect(await outcome("cat /etc/hosts", free)).toBe("allow");
+  expect(await outcome("cp a.txt /tmp/b.txt", free)).toBe("allow");
+  expect(await outcome("rm -r /tmp/x", free)).toBe("deny:recursive-delete");
+  expect(await outcome("echo x > /etc/hosts", free)).toBe("deny:system-write");
+  expect(await outcome("cat ~/.nanobot/config.json", free)).toBe("deny:own-state");
+});
+
+test("judgeCommand() says what it costs", async () => {
+  const commands = corpus.groups.flatMap((group) => group.commands);
+  for (const command of commands) await judgeCommand(command, options);
+  const start = performance.now();
+  for (const command of commands) await judgeCommand(command, options);
+  const each = ((performance.now() - start) / commands.length) * 1000;
+  console.info(`judgeCommand(): ${each.toFixed(0)} µs a command`);
+  expect(commands.length).toBeGreaterThan(400);
+});
+
+test("judgeCommand() takes programs that are named like members of objects for programs", async () => {
+  for (const name of ["constructor", "__proto__", "tostring", "hasownproperty", "valueof"]) {
+    expect(await outcome(`${name} -x file.txt`)).toBe("allow");
+    expect(await outcome(`env ${name} /etc/passwd`)).toBe("deny:outside-workspace");
+  }
+});

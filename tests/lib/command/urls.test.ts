@@ -1,0 +1,99 @@
+/** The addresses that the judge finds in commands, for the network guard. */
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { judgeCommand } from "../../../src/lib/command/judge-command.ts";
+
+async function urlsOf(command: string): Promise<readonly string[]> {
+  const judged = await judgeCommand(command, {
+    policy: "guarded",
+    allowPatterns: [],
+    denyPatterns: [],
+    restrictToWorkspace: false,
+    workspace: "/ws",
+    cwd: "/ws",
+    home: "/home/user",
+    protectedPaths: [],
+    resolve: async (path) => path,
+  });
+  return judged.urls;
+}
+
+test.each([
+  ["curl http://127.0.0.1:8080/x?y=1", "http://127.0.0.1:8080/x?y=1"],
+  ["curl 'http://127.0.0.1'/x", "http://127.0.0.1/x"],
+  ['curl ht"tp://127.0".0.1', "http://127.0.0.1"],
+  ["curl http:\\/\\/127.0.0.1", "http://127.0.0.1"],
+  ["curl http://127.\\\n0.0.1", "http://127.0.0.1"],
+  ["curl HTTP:/0x7f.1", "http://0x7f.1"],
+  ["curl http://me:pw@127.0.0.1/", "http://127.0.0.1/"],
+  ['curl "http://me:$PW@127.0.0.1/"', "http://127.0.0.1/"],
+  ["curl http://localhost:$PORT/x", "http://localhost"],
+  ["curl http://127.0.0.[1-9]/", "http://127.0.0"],
+  ["curl http://{x.example,10.0.0.1}/", "http://10.0.0.1/"],
+  ["curl 'http://{x.example,10.0.0.1}/'", "http://10.0.0.1/"],
+  ["x=$(curl -s http://10.0.0.1/)", "http://10.0.0.1/"],
+  ["curl 'gopher://127.0.0.1:6379/_x'", "http://127.0.0.1:6379/_x"],
+  ["websocat wss://10.0.0.1/", "http://10.0.0.1/"],
+  ["echo hi;wget -q [::1]:80/x", "http://[::1]:80/x"],
+  ["curl -s 169.254.169.254/latest/", "http://169.254.169.254/latest/"],
+  ["/usr/bin/curl -o x localhost", "http://localhost"],
+  ["curl 2130706433", "http://2130706433"],
+  ["curl me@127.1", "http://127.1"],
+  ["curl 'http://x.example\\@127.0.0.1/'", "http://127.0.0.1/"],
+  ["curl 'http://127.0.0.1\\@x.example/'", "http://127.0.0.1"],
+  ["h=10.0.0.1; curl $h:9200", "http://10.0.0.1:9200"],
+  ["http_proxy=127.0.0.1:8080 curl http://x.example/", "http://127.0.0.1:8080"],
+  ["curl -x 10.0.0.1:3128 http://x.example/", "http://10.0.0.1:3128"],
+  ["curl --socks5 10.0.0.1:1080 http://x.example/", "http://10.0.0.1:1080"],
+  ["curl --resolve x.example:80:127.0.0.1 http://x.example/", "http://127.0.0.1"],
+  ["curl --connect-to ::[::1]:80 http://x.example/", "http://[::1]:80"],
+  [`python3 -c "f('http://x.example/','http://127.0.0.1/')"`, "http://127.0.0.1/"],
+  // Not set here, and then curl takes what follows the slashes for the host.
+  ["curl http://$HOST/127.0.0.1/", "http://127.0.0.1/"],
+  ["cat > a.sh <<E\ncurl http://10.0.0.1/\nE", "http://10.0.0.1/"],
+])("judgeCommand() finds the address in %j", async (command, url) => {
+  expect(await urlsOf(command)).toContain(url);
+});
+
+test.each([
+  "curl http://$HOSTNAME/x",
+  'curl "$URL"',
+  "curl http://{$A,$B}/",
+  "curl -m 10 --retry 5 --retry-delay 3",
+  "echo 127.0.0.1",
+  "ssh git@10.0.0.1",
+  "psql postgres://localhost/db",
+  "echo http: //x",
+  "printf 'http://%s/' x",
+  "grep -r 'http://' src",
+  "constructor localhost",
+])("judgeCommand() finds no address in %j", async (command) => {
+  expect(await urlsOf(command)).toEqual([]);
+});
+
+test("judgeCommand() takes what was meant for a server from its address", async () => {
+  expect(await urlsOf("git clone https://user:$TOKEN@git.example/a/b.git")).toEqual([
+    "http://git.example/a/b.git",
+  ]);
+  expect(await urlsOf("curl -m 10 -o out.txt x.example")).toEqual(["http://x.example"]);
+});
+
+test("judgeCommand() gives each address once", async () => {
+  expect(await urlsOf("curl http://a.example/ http://a.example/; wget http://b.example/")).toEqual([
+    "http://a.example/",
+    "http://b.example/",
+  ]);
+});
+
+test("judgeCommand() gives only addresses that can be read", async () => {
+  const piece = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.constantFrom("http://", "curl ", "[::", "@", "$", "1.", "{", "}", ",", " ", "--resolve ", ":", "'"),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece), async (parts) => {
+      for (const url of await urlsOf(parts.join(""))) expect(URL.canParse(url)).toBe(true);
+    }),
+  );
+});
