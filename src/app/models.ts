@@ -1,0 +1,103 @@
+/** The models of a process: which there are, which one is meant, and what their calls used. */
+
+import type { LocalServer, ProviderInfo } from "../core/app.ts";
+import type { Platform } from "../core/platform.ts";
+import type { ModelCall, UsageStore } from "../core/usage.ts";
+import { lazy } from "../lib/lazy.ts";
+import type { ProcessLog } from "../platform/log.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ModelsOptions {
+  readonly platform: Platform;
+  readonly settings: Settings;
+  readonly log: ProcessLog;
+}
+
+export function createModels({ platform, settings, log }: ModelsOptions) {
+  const { files, locks, clock, env, fetch } = platform;
+
+  let openUsage: UsageStore | undefined;
+  const usage = lazy(async (): Promise<UsageStore> => {
+    const { createUsageStore } = await import("../usage/store.ts");
+    const { workspace } = await settings.paths();
+    const { timezone: timeZone = platform.timeZone } = await settings.agent();
+    openUsage = createUsageStore({ files, clock, locks, log, workspace, timeZone });
+    return openUsage;
+  });
+
+  const chooser = lazy(async () => {
+    const [{ createModelChooser }, { expandVariables }, { timeoutsFrom }] = await Promise.all([
+      import("../providers/choose.ts"),
+      import("../config/expand.ts"),
+      import("../config/timeouts.ts"),
+    ]);
+    const { modelPresets, providers } = (await settings.loaded()).config;
+    return createModelChooser({
+      settings: await settings.agent(),
+      presets: modelPresets,
+      providers,
+      env,
+      expand: (value, path) => expandVariables(value, env, path),
+      onSecret: (secret) => log.addSecrets([secret]),
+      fetch,
+      clock,
+      random: platform.random,
+      log,
+      ...timeoutsFrom(env),
+      onCall: recordCall,
+    });
+  });
+
+  /** Calls that are on their way into the record. */
+  const recording = new Set<Promise<void>>();
+
+  function recordCall(call: ModelCall): void {
+    const now = clock.now();
+    const recorded = recorder()
+      .then((record) => record(call, now))
+      .catch((error: unknown) => log.warn("A model call was not recorded", { error }))
+      .finally(() => recording.delete(recorded));
+    recording.add(recorded);
+  }
+
+  const recorder = lazy(async () => {
+    const [{ toRecord }, store, { config }] = await Promise.all([
+      import("../usage/record.ts"),
+      usage(),
+      settings.loaded(),
+    ]);
+    const { modelPrices: prices } = config;
+    return (call: ModelCall, now: number) => store.record(toRecord(call, { prices, now }));
+  });
+
+  return {
+    usage,
+    chooser,
+
+    async describe(): Promise<readonly ProviderInfo[]> {
+      const [{ describeProviders }, { mainSettings }, { expandVariables }] = await Promise.all([
+        import("../providers/vendors/describe.ts"),
+        import("../providers/choose.ts"),
+        import("../config/expand.ts"),
+      ]);
+      const { modelPresets: presets, providers } = (await settings.loaded()).config;
+      const { model, provider } = mainSettings({
+        settings: await settings.agent(),
+        presets,
+        expand: (value, path) => expandVariables(value, env, path),
+      });
+      return describeProviders({ model, provider, providers, env });
+    },
+
+    async localServers(signal: AbortSignal): Promise<readonly LocalServer[]> {
+      const { discoverLocalServers } = await import("../providers/vendors/discover.ts");
+      return discoverLocalServers({ fetch, clock, signal });
+    },
+
+    /** Resolves when what calls used is recorded. */
+    async flush(): Promise<void> {
+      await Promise.all(recording);
+      await openUsage?.flush();
+    },
+  };
+}

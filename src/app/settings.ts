@@ -1,0 +1,71 @@
+/** The settings that a process runs with, and where its files lie. Everything is read when it is first asked for. */
+
+import type { GlobalFlags, Paths } from "../core/app.ts";
+import type { Platform } from "../core/platform.ts";
+import { lazy } from "../lib/lazy.ts";
+import { followLinks } from "../lib/real-path.ts";
+import type { ProcessLog } from "../platform/log.ts";
+
+export interface SettingsOptions {
+  readonly platform: Platform;
+  readonly flags: GlobalFlags;
+  /** Learns the secrets of the configuration, and the level it asks for. */
+  readonly log: ProcessLog;
+}
+
+export type Settings = ReturnType<typeof createSettings>;
+
+/** Each rejects with a `UserError` for a configuration that is not fully understood. */
+export function createSettings({ platform, flags, log }: SettingsOptions) {
+  const { files, env } = platform;
+
+  const loaded = lazy(async () => {
+    const [{ configPaths }, { loadConfig }, { secretsOf }] = await Promise.all([
+      import("../config/paths.ts"),
+      import("../config/load.ts"),
+      import("../config/secrets.ts"),
+    ]);
+    const { home, configFile } = configPaths(platform, flags);
+    const result = await loadConfig({
+      files,
+      path: configFile,
+      env,
+      mustExist: flags.config !== undefined,
+    });
+    log.addSecrets(secretsOf([result.raw, result.config], env));
+    if (!flags.verbose) log.setLevel(result.config.logging.level);
+    return { ...result, home };
+  });
+
+  /** As it is named: links on the way to it are not followed. */
+  async function namedWorkspace(): Promise<string> {
+    const { workspacePath } = await import("../config/paths.ts");
+    const { config, home } = await loaded();
+    return workspacePath(config, home, platform, flags);
+  }
+
+  /** Fills in variables section by section: one that is missing elsewhere stops nobody. */
+  async function expand<Value>(value: Value, path: readonly (string | number)[]): Promise<Value> {
+    const { expandVariables } = await import("../config/expand.ts");
+    return expandVariables(value, env, path);
+  }
+
+  return {
+    loaded,
+    namedWorkspace,
+
+    agent: lazy(async () => {
+      const { checkTimeZone } = await import("../config/time-zone.ts");
+      const settings = await expand((await loaded()).config.agents.defaults, ["agents", "defaults"]);
+      if (settings.timezone !== undefined) checkTimeZone(settings.timezone);
+      return settings;
+    }),
+
+    tools: lazy(async () => expand((await loaded()).config.tools, ["tools"])),
+
+    paths: lazy(async (): Promise<Paths> => {
+      const { home, path } = await loaded();
+      return { home, configFile: path, workspace: await followLinks(files, await namedWorkspace()) };
+    }),
+  };
+}

@@ -1,0 +1,190 @@
+/** The tools of a process: which are enabled, what they can reach, and what stands before and behind each call. */
+
+import { Buffer } from "node:buffer";
+import type { CommandsInfo } from "../core/app.ts";
+import type { AskOwner } from "../core/approval.ts";
+import type { AuditLog } from "../core/audit.ts";
+import type { ExecSessions } from "../core/exec-sessions.ts";
+import type { MediaStore } from "../core/media.ts";
+import type { Platform } from "../core/platform.ts";
+import type { AnyTool, ToolFiles, ToolPorts } from "../core/tool.ts";
+import type { Toolbox, ToolRun } from "../core/toolbox.ts";
+import type { Workers } from "../core/workers.ts";
+import { lazy } from "../lib/lazy.ts";
+import { createReadLogs } from "../lib/read-log.ts";
+import type { ProcessLog } from "../platform/log.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ToolsOptions {
+  readonly platform: Platform;
+  readonly settings: Settings;
+  readonly log: ProcessLog;
+  audit(): Promise<AuditLog>;
+  media(): Promise<MediaStore>;
+  readonly ask: AskOwner;
+}
+
+export function createTools({ platform, settings, log, audit, media, ask }: ToolsOptions) {
+  const { files, clock, ids, env, homeFolder: home, processes } = platform;
+  const reads = createReadLogs();
+
+  const enabled = lazy(async (): Promise<readonly AnyTool[]> => {
+    const tools = await import("../tools/registry.ts");
+    const { exec, file, web } = await settings.tools();
+    const isEnabled = (name: string) => {
+      if (["exec", "list_exec_sessions", "write_stdin"].includes(name)) return exec.enable;
+      return name.startsWith("web_") ? web.enable : file.enable;
+    };
+    return Object.values(tools).filter(({ name }) => isEnabled(name));
+  });
+
+  const toolbox = lazy(async (): Promise<Toolbox> => {
+    const [{ createToolbox }, { createSpill }] = await Promise.all([
+      import("../agent/toolbox.ts"),
+      import("../agent/spill.ts"),
+    ]);
+    const { workspace } = await settings.paths();
+    const { record } = await audit();
+    const spill = createSpill({ files, clock, workspace });
+    return createToolbox({
+      tools: await enabled(),
+      workspace,
+      ports: await createPorts(),
+      maxResultChars: (await settings.agent()).maxToolResultChars,
+      mask: log.mask,
+      ask,
+      audit: record,
+      spill: ({ sessionKey }, { id }, text) => spill(sessionKey, id, text),
+      keepImage: async ({ data, name }) =>
+        (await media()).save({
+          channel: "tools",
+          bytes: Buffer.from(data, "base64"),
+          name,
+          imagesOnly: true,
+        }),
+      clock,
+      log,
+    });
+  });
+
+  /** The files that tools and the prompt may touch; `ownResults` are what one session's tools put aside. */
+  const openFiles = lazy(async (): Promise<(ownResults?: string) => ToolFiles> => {
+    const [{ createWorkspaceFiles }, { HIDDEN, READ_ONLY }] = await Promise.all([
+      import("../lib/workspace-files.ts"),
+      import("../lib/own-places.ts"),
+    ]);
+    const { workspace, configFile } = await settings.paths();
+    const { restrictToWorkspace, allowedPaths } = await settings.tools();
+    return (ownResults) =>
+      createWorkspaceFiles({
+        system: files,
+        workspace,
+        home,
+        restrict: restrictToWorkspace,
+        allowedPaths,
+        hidden: [configFile, HIDDEN],
+        protectedPaths: READ_ONLY,
+        ownResults,
+      });
+  });
+
+  let startedWorkers: Workers | undefined;
+  const startWorkers = lazy(async (): Promise<Workers> => {
+    const { createWorkers } = await import("../workers.ts");
+    startedWorkers = createWorkers({ clock });
+    return startedWorkers;
+  });
+  const workers: Workers = {
+    run: async (role, input, options) => (await startWorkers()).run(role, input, options),
+    endAll: () => startedWorkers?.endAll(),
+  };
+
+  /** How commands are judged, shut in and started. */
+  const commands = lazy(async () => {
+    const [{ createCommands }, { spillFolder }] = await Promise.all([
+      import("../lib/commands.ts"),
+      import("../agent/spill.ts"),
+    ]);
+    const { workspace, configFile } = await settings.paths();
+    const { exec, restrictToWorkspace, allowedPaths } = await settings.tools();
+    return createCommands({
+      settings: exec,
+      restrictToWorkspace,
+      allowedPaths,
+      files,
+      processes,
+      env,
+      os: platform.os,
+      home,
+      workspace,
+      configFile,
+      ownResults: spillFolder,
+    });
+  });
+
+  /** One for all conversations, since what runs is counted over all of them. */
+  const execSessions = lazy(async (): Promise<ExecSessions> => {
+    const { createExecSessions } = await import("../lib/exec-sessions.ts");
+    const { spec } = await commands();
+    return createExecSessions({ processes, clock, ids, spec: (start) => spec(start.command, start) });
+  });
+
+  async function openWeb() {
+    const [{ createWeb }, { createWebSearch }] = await Promise.all([
+      import("../platform/web.ts"),
+      import("../lib/web-search/create-web-search.ts"),
+    ]);
+    const { web: chosen, ssrfWhitelist } = await settings.tools();
+    const { proxy, proxyResolvesNames, userAgent } = chosen;
+    const { fetch } = platform;
+    const web = await createWeb({ clock, env, fetch, ssrfWhitelist, proxy, proxyResolvesNames, userAgent });
+    const search = createWebSearch({
+      settings: chosen.search,
+      env,
+      web,
+      clock,
+      onSecret: (secret) => log.addSecrets([secret]),
+    });
+    const pageReader = chosen.fetch.useJinaReader
+      ? (await import("../lib/page-reader.ts")).createPageReader({ web, key: env["JINA_API_KEY"] })
+      : undefined;
+    return { web, search, pageReader };
+  }
+
+  async function createPorts(): Promise<(run: ToolRun) => ToolPorts> {
+    const { spillFolder } = await import("../agent/spill.ts");
+    const { web, search, pageReader } = await openWeb();
+    const { shellOf } = await commands();
+    const running = await execSessions();
+    const filesFor = await openFiles();
+    return ({ sessionKey }) => ({
+      shell: shellOf(sessionKey, web),
+      execSessions: running,
+      web,
+      search,
+      pageReader,
+      workers,
+      files: filesFor(spillFolder(sessionKey)),
+      reads: reads.of(sessionKey),
+    });
+  }
+
+  return {
+    enabled,
+    toolbox,
+    openFiles,
+    /** Ends every thread that still runs. */
+    endThreads: workers.endAll,
+
+    async describeCommands(): Promise<CommandsInfo> {
+      const { enable, policy } = (await settings.tools()).exec;
+      return { enabled: enable, policy, sandbox: await (await commands()).sandbox.state() };
+    },
+
+    /** Ends what commands of this session still run, and says how many they were. */
+    stop: async (sessionKey: string) => (await execSessions()).endOf(sessionKey),
+
+    /** A session was put aside: what its tools have read counts no more. */
+    forget: reads.forget,
+  };
+}
