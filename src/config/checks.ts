@@ -45,7 +45,6 @@ export const unsupported: readonly string[] = [
   "tools.maxSessionMessagesPerMinute",
   "tools.mcpServers",
   "tools.my",
-  "tools.web.fetch",
   "transcription",
 ];
 
