@@ -21,12 +21,14 @@ export interface AuditEntry {
   readonly tool: string;
   readonly arguments: string;
   readonly decision: AuditDecision;
+  /** As the result said: `false` also of what was refused. */
   readonly ok: boolean;
   /** Milliseconds, waiting for the owner included. */
   readonly durationMs: number;
   /** The beginning of what went wrong. */
   readonly error?: string;
   readonly exitCode?: number | null;
+  /** The result holds what somebody else may have written. */
   readonly external?: boolean;
   /** SHA-256 of the result's text as the model got it, in hexadecimal; absent when there is none. */
   readonly digest?: string;
@@ -65,15 +67,17 @@ export interface AuditVerdict {
   readonly unanchored: number;
   /** A line was cut short by a crash: no problem. */
   readonly torn: boolean;
+  /** The first 1,000 of them; `ok` speaks of all. */
   readonly problems: readonly AuditProblem[];
 }
 
+/** Reading rejects with the signal's reason, and with a `UserError` where the log cannot be read or is of a newer version. */
 export interface AuditLog {
   /** Never throws and never waits: what cannot be written is told to the log of the program. */
   record(entry: AuditEntry): void;
   /** Resolves when all that was recorded is on disk and anchored. */
   flush(): Promise<void>;
-  /** Newest first. */
+  /** Newest first, as the log was when it was asked for. Damaged lines are left out. */
   list(filter: AuditFilter, signal: AbortSignal): AsyncIterable<AuditRecord>;
   /** The record with this id, or of the call with this id. */
   find(id: string, signal: AbortSignal): Promise<AuditRecord | undefined>;

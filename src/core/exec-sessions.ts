@@ -6,10 +6,9 @@ import type { RealPath, ShellChoice, ShellName } from "./tool.ts";
 export interface ExecSessionInfo {
   readonly id: string;
   readonly command: string;
-  /** Short form, for people. */
-  readonly cwd: string;
-  /** Where it was started, and by which shell. */
-  readonly folder: RealPath;
+  readonly cwd: RealPath;
+  /** As it is shown. */
+  readonly cwdShown: string;
   readonly shell: ShellName | undefined;
   /** All that was written to it; `undefined` when that is more than is remembered. */
   readonly written: string | undefined;

@@ -7,6 +7,7 @@ export interface WebRequest {
   readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Of the body as it was before it was compressed; what is beyond is not read. */
   readonly maxBytes: number;
+  /** 5 when left out. */
   readonly maxRedirects?: number;
   /** For everything together: finding the server, redirects, the body. */
   readonly timeoutMs: number;
@@ -44,7 +45,7 @@ export interface GuardedFetch {
   fetch(url: string, request: WebRequest): Promise<WebResponse | WebFailure>;
   /**
    * Why nothing would be sent to `url`. `undefined` when something would, and when nobody can say where it
-   * leads. Rejects with the signal's reason.
+   * leads. A name is looked up for some seconds at most. Rejects with the signal's reason.
    */
   whyRefused(url: string, signal: AbortSignal): Promise<string | undefined>;
 }

@@ -60,7 +60,8 @@ export type WorkerOutcome<Output> =
 
 export interface Workers {
   /**
-   * Runs one job in a thread of its own, which is ended after it. Rejects only with the signal's reason; a
+   * Runs one job in a thread of its own, which is ended after it. Two run at once; what waits for its turn is
+   * not counted in `timeoutMs`. Rejects only with the signal's reason; a
    * throw in the thread, a thread that dies and one that is not done in time are outcomes.
    */
   run<Role extends WorkerRole>(
@@ -68,6 +69,6 @@ export interface Workers {
     input: WorkerJobs[Role]["input"],
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<WorkerOutcome<WorkerJobs[Role]["output"]>>;
-  /** Ends every thread that still runs. For exits. */
+  /** Ends every thread that still runs, and fails the jobs that wait. For exits. */
   endAll(): void;
 }

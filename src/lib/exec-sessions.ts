@@ -157,8 +157,8 @@ export function createExecSessions({ processes, clock, ids, spec }: ExecSessions
     return {
       id,
       command: start.command,
-      cwd: start.cwdShown,
-      folder: start.cwd,
+      cwd: start.cwd,
+      cwdShown: start.cwdShown,
       shell: start.shell,
       written: session.written,
       running: session.exit === undefined,

@@ -21,13 +21,13 @@ export const listExecSessions = defineTool({
 });
 
 function describe(session: ExecSessionInfo): string {
-  const { id, command, cwd, running, elapsedMs, idleMs, remainingMs } = session;
+  const { id, command, cwdShown, running, elapsedMs, idleMs, remainingMs } = session;
   const facts = [
     running ? "running" : "ended, its end not told yet",
     `started ${seconds(elapsedMs)} ago`,
     `last asked for ${seconds(idleMs)} ago`,
     ...(running && remainingMs !== undefined ? [`ended in ${seconds(remainingMs)}`] : []),
-    `in ${oneLine(cwd, 200)}`,
+    `in ${oneLine(cwdShown, 200)}`,
   ];
   return `${id}: ${oneLine(command, COMMAND_CHARS)}\n  ${facts.join(", ")}`;
 }

@@ -32,7 +32,7 @@ export async function permitStdin(
   }
   const input = wellFormed(session.written + chars);
   const judged = reading === "code" ? withInput(session.command, input) : input;
-  const permit = await shell.permit(judged, { cwd: session.folder, signal, shell: session.shell });
+  const permit = await shell.permit(judged, { cwd: session.cwd, signal, shell: session.shell });
   if (permit.decision !== "ask") return permit;
   return { ...permit, what: `Write to \`${session.command}\`:\n${chars}` };
 }

@@ -347,8 +347,8 @@ test("list() tells times and what is left", async () => {
     {
       id,
       command: "npm run dev",
-      cwd: "web",
-      folder: "/ws" as RealPath,
+      cwd: "/ws" as RealPath,
+      cwdShown: "web",
       shell: undefined,
       written: "",
       running: true,
