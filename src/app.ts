@@ -17,6 +17,7 @@ import type { SessionStore } from "./core/session.ts";
 import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
+import { createSecrets } from "./lib/secrets.ts";
 import { createLog, type ProcessLog } from "./platform/log.ts";
 import { vendors } from "./providers/vendors/vendors.ts";
 
@@ -37,15 +38,18 @@ export interface AppOptions {
 
 export function createApp({ platform, flags, version }: AppOptions): ProcessApp {
   const { files, locks, clock, ids, env, terminal, assets } = platform;
-  const log: ProcessLog = createLog({ level: flags.verbose ? "debug" : "warn", write: terminal.err });
+  const secrets = createSecrets();
+  const level = flags.verbose ? "debug" : "warn";
+  const log: ProcessLog = createLog({ level, mask: secrets.mask, write: terminal.err });
 
-  const settings = createSettings({ platform, flags, log });
+  const settings = createSettings({ platform, flags, log, secrets });
   const { paths } = settings;
-  const models = createModels({ platform, settings, log });
+  const models = createModels({ platform, settings, log, secrets });
   const tools = createTools({
     platform,
     settings,
     log,
+    secrets,
     audit: () => audit(),
     media: () => media(),
     ask: async (question, signal) => (await approvals())(question, signal),
@@ -113,7 +117,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       sessions: await sessions(),
       systemPrompt: await systemPrompt(),
       tools: toolbox,
-      problemOf: createCallCheck(await tools.enabled(), toolbox.definitions, log.mask),
+      problemOf: createCallCheck(await tools.enabled(), toolbox.definitions, secrets.mask),
       maxRounds: (await settings.agent()).maxToolIterations,
     };
     return replayTurn(options, deps, signal);
@@ -161,8 +165,8 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       }),
       systemPrompt: await systemPrompt(),
       images: createImageLoader({ files, log, workspace }),
-      mask: log.mask,
-      maskStream: log.maskStream,
+      mask: secrets.mask,
+      maskStream: secrets.maskStream,
       runtimeContext: createRuntimeContext(timezone),
       maxToolIterations,
       toolHintMaxLength,
@@ -221,6 +225,6 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       await openAudit?.flush();
       await log.flush();
     },
-    mask: log.mask,
+    mask: secrets.mask,
   };
 }

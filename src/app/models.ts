@@ -1,19 +1,21 @@
 /** The models of a process: which there are, which one is meant, and what their calls used. */
 
 import type { LocalServer, ProviderInfo } from "../core/app.ts";
-import type { Platform } from "../core/platform.ts";
+import type { Log, Platform } from "../core/platform.ts";
 import type { ModelCall, UsageStore } from "../core/usage.ts";
 import { lazy } from "../lib/lazy.ts";
-import type { ProcessLog } from "../platform/log.ts";
+import type { Secrets } from "../lib/secrets.ts";
 import type { Settings } from "./settings.ts";
 
 export interface ModelsOptions {
   readonly platform: Platform;
   readonly settings: Settings;
-  readonly log: ProcessLog;
+  readonly log: Log;
+  /** Learns the keys that models are called with. */
+  readonly secrets: Secrets;
 }
 
-export function createModels({ platform, settings, log }: ModelsOptions) {
+export function createModels({ platform, settings, log, secrets }: ModelsOptions) {
   const { files, locks, clock, env, fetch } = platform;
 
   let openUsage: UsageStore | undefined;
@@ -38,7 +40,7 @@ export function createModels({ platform, settings, log }: ModelsOptions) {
       providers,
       env,
       expand: (value, path) => expandVariables(value, env, path),
-      onSecret: (secret) => log.addSecrets([secret]),
+      onSecret: (secret) => secrets.add([secret]),
       fetch,
       clock,
       random: platform.random,

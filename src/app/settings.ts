@@ -4,19 +4,22 @@ import type { GlobalFlags, Paths } from "../core/app.ts";
 import type { Platform } from "../core/platform.ts";
 import { lazy } from "../lib/lazy.ts";
 import { followLinks } from "../lib/real-path.ts";
+import type { Secrets } from "../lib/secrets.ts";
 import type { ProcessLog } from "../platform/log.ts";
 
 export interface SettingsOptions {
   readonly platform: Platform;
   readonly flags: GlobalFlags;
-  /** Learns the secrets of the configuration, and the level it asks for. */
+  /** Learns the level that the configuration asks for. */
   readonly log: ProcessLog;
+  /** Learns what in it is secret. */
+  readonly secrets: Secrets;
 }
 
 export type Settings = ReturnType<typeof createSettings>;
 
 /** Each rejects with a `UserError` for a configuration that is not fully understood. */
-export function createSettings({ platform, flags, log }: SettingsOptions) {
+export function createSettings({ platform, flags, log, secrets }: SettingsOptions) {
   const { files, env } = platform;
 
   const loaded = lazy(async () => {
@@ -32,7 +35,7 @@ export function createSettings({ platform, flags, log }: SettingsOptions) {
       env,
       mustExist: flags.config !== undefined,
     });
-    log.addSecrets(secretsOf([result.raw, result.config], env));
+    secrets.add(secretsOf([result.raw, result.config], env));
     if (!flags.verbose) log.setLevel(result.config.logging.level);
     return { ...result, home };
   });

@@ -6,25 +6,27 @@ import type { AskOwner } from "../core/approval.ts";
 import type { AuditLog } from "../core/audit.ts";
 import type { ExecSessions } from "../core/exec-sessions.ts";
 import type { MediaStore } from "../core/media.ts";
-import type { Platform } from "../core/platform.ts";
+import type { Log, Platform } from "../core/platform.ts";
 import type { AnyTool, ToolFiles, ToolPorts } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import type { Workers } from "../core/workers.ts";
 import { lazy } from "../lib/lazy.ts";
 import { createReadLogs } from "../lib/read-log.ts";
-import type { ProcessLog } from "../platform/log.ts";
+import type { Secrets } from "../lib/secrets.ts";
 import type { Settings } from "./settings.ts";
 
 export interface ToolsOptions {
   readonly platform: Platform;
   readonly settings: Settings;
-  readonly log: ProcessLog;
+  readonly log: Log;
+  /** Taken out of every result; learns the keys of search engines. */
+  readonly secrets: Secrets;
   audit(): Promise<AuditLog>;
   media(): Promise<MediaStore>;
   readonly ask: AskOwner;
 }
 
-export function createTools({ platform, settings, log, audit, media, ask }: ToolsOptions) {
+export function createTools({ platform, settings, log, secrets, audit, media, ask }: ToolsOptions) {
   const { files, clock, ids, env, homeFolder: home, processes } = platform;
   const reads = createReadLogs();
 
@@ -51,7 +53,7 @@ export function createTools({ platform, settings, log, audit, media, ask }: Tool
       workspace,
       ports: await createPorts(),
       maxResultChars: (await settings.agent()).maxToolResultChars,
-      mask: log.mask,
+      mask: secrets.mask,
       ask,
       audit: record,
       spill: ({ sessionKey }, { id }, text) => spill(sessionKey, id, text),
@@ -143,7 +145,7 @@ export function createTools({ platform, settings, log, audit, media, ask }: Tool
       env,
       web,
       clock,
-      onSecret: (secret) => log.addSecrets([secret]),
+      onSecret: (secret) => secrets.add([secret]),
     });
     const pageReader = chosen.fetch.useJinaReader
       ? (await import("../lib/page-reader.ts")).createPageReader({ web, key: env["JINA_API_KEY"] })

@@ -2,8 +2,7 @@
 
 import type { LogRecord } from "@logtape/logtape";
 import type { Log, LogLevel } from "../core/platform.ts";
-import { LOOKALIKES, MASKED, maskSecrets, type SecretSpellings, secretSpellings } from "../lib/mask.ts";
-import { createMaskStream, type MaskStream } from "../lib/mask-stream.ts";
+import { LOOKALIKES, MASKED } from "../lib/mask.ts";
 import { stripControls } from "../lib/text.ts";
 
 const secretFields = [/token/i, /api[_-]?key/i, /authorization/i, /secret/i, /password/i];
@@ -19,12 +18,6 @@ interface Entry {
 export interface ProcessLog extends Log {
   /** Records below are dropped at no cost. */
   setLevel(level: LogLevel): void;
-  /** Adds to what is masked. */
-  addSecrets(secrets: Iterable<string>): void;
-  /** A text without the secrets that were added. */
-  mask(text: string): string;
-  /** The same for a text that comes in pieces. */
-  maskStream(): MaskStream;
   /** Resolves when every record so far is written. */
   flush(): Promise<void>;
 }
@@ -44,16 +37,19 @@ function format({ timestamp, level, message, properties }: LogRecord): string {
   return `${stripControls(line)}\n`;
 }
 
-/** `write` takes whole lines. */
-export function createLog({ level, write }: { level: LogLevel; write: (line: string) => void }): ProcessLog {
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Takes every known secret out of a text. */
+  readonly mask: (text: string) => string;
+  /** Takes whole lines. */
+  readonly write: (line: string) => void;
+}
+
+export function createLog({ level, mask, write }: LogOptions): ProcessLog {
   let lowest = ranks[level];
-  const secrets = new Set<string>();
-  let known: SecretSpellings | undefined;
   let emit: ((entry: Entry) => void) | undefined;
   let loading: Promise<void> | undefined;
   const waiting: Entry[] = [];
-
-  const mask = (text: string) => maskSecrets(text, known);
 
   async function load(): Promise<void> {
     const [{ configureSync, getLogger }, { redactByField, redactByPattern }] = await Promise.all([
@@ -101,12 +97,6 @@ export function createLog({ level, write }: { level: LogLevel; write: (line: str
     setLevel(next) {
       lowest = ranks[next];
     },
-    addSecrets(added) {
-      for (const secret of added) secrets.add(secret);
-      known = secretSpellings(secrets);
-    },
-    mask,
-    maskStream: () => createMaskStream(() => known),
     async flush() {
       await loading;
     },

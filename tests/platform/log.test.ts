@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
+import { createSecrets } from "../../src/lib/secrets.ts";
 import { createLog } from "../../src/platform/log.ts";
 
 function recorder(level: "debug" | "info" | "warn" | "error" = "debug") {
   const lines: string[] = [];
-  return { lines, log: createLog({ level, write: (line) => lines.push(line) }) };
+  const secrets = createSecrets();
+  const log = createLog({ level, mask: secrets.mask, write: (line) => lines.push(line) });
+  return { lines, secrets, log };
 }
 
 test("createLog() writes time, level, message and properties on one line", async () => {
@@ -33,9 +36,9 @@ test("createLog() keeps braces in messages", async () => {
 });
 
 test("createLog() masks a configured secret plain, URL-encoded, and in base64 at any alignment", async () => {
-  const { lines, log } = recorder();
+  const { lines, secrets, log } = recorder();
   const secret = "s3cret/value+with=signs";
-  log.addSecrets([secret]);
+  secrets.add([secret]);
   for (const prefix of ["", "a", "ab", "abc"]) log.warn(`x ${btoa(`${prefix}${secret}tail`)}`);
   log.warn(`plain ${secret}`);
   log.warn(`url ${encodeURIComponent(secret)}`);
