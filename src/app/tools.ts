@@ -32,12 +32,9 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
 
   const enabled = lazy(async (): Promise<readonly AnyTool[]> => {
     const tools = await import("../tools/registry.ts");
-    const { exec, file, web } = await settings.tools();
-    const isEnabled = (name: string) => {
-      if (["exec", "list_exec_sessions", "write_stdin"].includes(name)) return exec.enable;
-      return name.startsWith("web_") ? web.enable : file.enable;
-    };
-    return Object.values(tools).filter(({ name }) => isEnabled(name));
+    const sections = await settings.tools();
+    const all: readonly AnyTool[] = Object.values(tools);
+    return all.filter(({ section }) => section === undefined || sections[section].enable);
   });
 
   const toolbox = lazy(async (): Promise<Toolbox> => {

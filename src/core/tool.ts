@@ -137,6 +137,8 @@ export interface Tool<Schema extends ParameterSchema = ParameterSchema> {
   readonly parameters: Schema;
   /** Other names under which models know a parameter, and the one it has here. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The section of `tools` in the configuration that switches it off; omitted where nothing does. */
+  readonly section?: "exec" | "file" | "web";
   /** Changes nothing: calls run side by side, and again after a crash. */
   readonly readOnly?: boolean;
   /** The tool bounds its own result (in characters), where the general cap would be in the way. */

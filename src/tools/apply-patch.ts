@@ -50,6 +50,7 @@ interface Draft {
 
 export const applyPatch = defineTool({
   name: "apply_patch",
+  section: "file",
   description:
     "Make several edits at once, in one file or more. They are tried in order, each on what the ones before it left, " +
     "and nothing is written unless all of them fit.",

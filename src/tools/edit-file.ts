@@ -27,6 +27,7 @@ const count = (description: string) =>
 
 export const editFile = defineTool({
   name: "edit_file",
+  section: "file",
   description:
     "Replace a passage of a file. Take old_text from read_file without the line numbers, with enough lines " +
     "around it to be unique, or say with replace_all, occurrence or line_hint which places are meant. " +

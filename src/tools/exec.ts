@@ -11,6 +11,7 @@ import { permitExec, RUN_IN } from "./exec-permit.ts";
 
 export const exec = defineTool({
   name: "exec",
+  section: "exec",
   description:
     "Run a shell command and get its output and exit code. There is no terminal. To read, write or list files " +
     "prefer the tools made for that. For what runs long or wants input, give yield_time_ms: if it has not ended " +

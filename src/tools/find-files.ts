@@ -18,6 +18,7 @@ const UNITS_A_TEST = 300;
 
 export const findFiles = defineTool({
   name: "find_files",
+  section: "file",
   description:
     "Find files by name, below a folder. Leaves out folders of versioning, packaging and build tools. " +
     "To search inside files use grep.",

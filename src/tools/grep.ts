@@ -24,6 +24,7 @@ const flag = (about: string) => v.optional(v.pipe(v.boolean(), v.description(abo
 
 export const grep = defineTool({
   name: "grep",
+  section: "file",
   description:
     "Search the contents of files, line by line, with a regular expression as ripgrep takes it. " +
     "Leaves out folders of versioning, packaging and build tools. To find files by name use find_files.",

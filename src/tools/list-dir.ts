@@ -16,6 +16,7 @@ const MOST_FOLDERS = 5_000;
 
 export const listDir = defineTool({
   name: "list_dir",
+  section: "file",
   description:
     "List a folder. Folders end with /, links with @. Leaves out folders of versioning, packaging and build tools.",
   parameters: v.strictObject({

@@ -9,6 +9,7 @@ const COMMAND_CHARS = 120;
 
 export const listExecSessions = defineTool({
   name: "list_exec_sessions",
+  section: "exec",
   description: "List the commands of this conversation that go on as sessions, with the ids for write_stdin.",
   parameters: v.strictObject({}),
   readOnly: true,

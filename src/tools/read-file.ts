@@ -14,6 +14,7 @@ import { findTarget, noSuchFile, type TargetFile } from "./target-file.ts";
 
 export const readFile = defineTool({
   name: "read_file",
+  section: "file",
   description:
     "Read a text file, an image (PNG, JPEG, GIF, WebP), or the text of a PDF or of a Word, Excel or " +
     "PowerPoint document. Lines are shown as `N| text`, where the number is not part of the file. " +

@@ -22,6 +22,7 @@ const ACCEPT = "text/html,application/xhtml+xml,application/json;q=0.9,text/*;q=
 
 export const webFetch = defineTool({
   name: "web_fetch",
+  section: "web",
   description:
     "Read a web page as Markdown or plain text, or a text file, JSON, PDF or image from the web. " +
     "Scripts are not run and nobody is logged in. Gives JSON with the text in it.",

@@ -11,6 +11,7 @@ const LONGEST_QUERY = 400;
 
 export const webSearch = defineTool({
   name: "web_search",
+  section: "web",
   description:
     "Search the web. Gives titles, addresses and short excerpts; use web_fetch to read a page in full.",
   parameters: v.strictObject({

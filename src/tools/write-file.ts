@@ -10,6 +10,7 @@ import { findTarget, NEW_FILE_MODE, NEW_FOLDER_MODE } from "./target-file.ts";
 
 export const writeFile = defineTool({
   name: "write_file",
+  section: "file",
   description:
     "Write a file, replacing whatever it held; missing folders are made. To change part of a file use edit_file.",
   parameters: v.strictObject({

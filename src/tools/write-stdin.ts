@@ -29,6 +29,7 @@ interface Arguments {
 
 export const writeStdin = defineTool({
   name: "write_stdin",
+  section: "exec",
   description:
     "Go on with a command that exec made a session: write to its input, wait, and get what it said since you " +
     "last asked. Without chars it only waits. There is no terminal: end a line with \\n, and use terminate for Ctrl-C.",
