@@ -92,6 +92,25 @@ test("createApp() refuses a time zone that a variable made wrong", async () => {
   await (await appWith(config, { ZONE: "Europe/Berlin" })).sessions();
 });
 
+test("toolbox() does without the key of a search engine whose variable is not set, and without other parts", async () => {
+  const tools = {
+    web: { search: { provider: "kagi", apiKey: variable("MISSING") } },
+    mcpServers: { other: { command: "x", env: { KEY: variable("MISSING") } } },
+  };
+  const { definitions } = await (await appWith({ tools })).toolbox();
+  expect(definitions.map(({ name }) => name)).toContain("web_search");
+});
+
+test.each([
+  [{ exec: { pathPrepend: variable("MISSING") } }, "tools.exec.pathPrepend"],
+  [{ ssrfWhitelist: ["nonsense"] }, "tools.ssrfWhitelist[0]"],
+  [{ exec: { sandboxRoBinds: ["/"] } }, "tools.exec.sandboxRoBinds[0]"],
+])("toolbox() refuses %j, and names the key", async (tools, key) => {
+  const failure = await (await appWith({ tools })).toolbox().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(UserError);
+  expect(String(failure)).toContain(key);
+});
+
 test("mask() takes out what the configuration and the environment hold", async () => {
   const app = await appWith(
     { providers: { mine: { apiKey: "from-the-file" } } },

@@ -48,9 +48,13 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
   }
 
   /** Fills in variables section by section: one that is missing elsewhere stops nobody. */
-  async function expand<Value>(value: Value, path: readonly (string | number)[]): Promise<Value> {
+  async function expand<Value>(
+    value: Value,
+    path: readonly string[],
+    missing?: () => string,
+  ): Promise<Value> {
     const { expandVariables } = await import("../config/expand.ts");
-    return expandVariables(value, env, path);
+    return expandVariables(value, env, path, missing);
   }
 
   return {
@@ -64,7 +68,19 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
       return settings;
     }),
 
-    tools: lazy(async () => expand((await loaded()).config.tools, ["tools"])),
+    tools: lazy(async () => {
+      const { web, exec, file, restrictToWorkspace, allowedPaths, ssrfWhitelist } = (await loaded()).config
+        .tools;
+      const { search, ...reading } = web;
+      return {
+        ...(await expand({ exec, file, restrictToWorkspace, allowedPaths, ssrfWhitelist }, ["tools"])),
+        web: {
+          ...(await expand(reading, ["tools", "web"])),
+          // A key that is missing is no error: another engine is asked then.
+          search: await expand(search, ["tools", "web", "search"], () => ""),
+        },
+      };
+    }),
 
     paths: lazy(async (): Promise<Paths> => {
       const { home, path } = await loaded();

@@ -62,9 +62,12 @@ async function inspect(app: App): Promise<LoadedConfig & { readonly model: strin
   const mustExist = app.flags.config !== undefined;
   const loaded = await loadConfig({ files, path: configFileOf(app), env, mustExist });
   const { name, why } = await app.chooseModel({});
+  const missing = checkVariables(loaded, env);
+  // Networks, folders and what else only the tools themselves look at.
+  if (missing.length === 0) await app.toolbox();
   return {
     ...loaded,
-    warnings: [...loaded.warnings, ...checkVariables(loaded, env)],
+    warnings: [...loaded.warnings, ...missing],
     model: `${name} (${why})`,
   };
 }

@@ -8,31 +8,34 @@ import type { Path } from "./shape.ts";
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+/** What stands for a variable that has no value. */
+type Missing = (name: string, path: Path) => string;
+
 /**
  * A copy of `value` with every variable in its strings replaced. `path` is where it lies in the
  * configuration, for the `UserError` that a variable without a value is.
  */
-export function expandVariables<Value>(value: Value, env: Environment, path: Path): Value {
+export function expandVariables<Value>(
+  value: Value,
+  env: Environment,
+  path: Path,
+  missing: Missing = refuse,
+): Value {
+  function expand(part: unknown, at: Path): unknown {
+    if (typeof part === "string") {
+      return part.replace(VARIABLE, (_, name: string) => env[name] ?? missing(name, at));
+    }
+    if (Array.isArray(part)) return part.map((item, index) => expand(item, [...at, index]));
+    if (!isObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, expand(inner, [...at, key])]));
+  }
   // Strings become strings and the rest keeps its shape, which the compiler cannot follow.
-  return expand(value, env, path) as Value;
+  return expand(value, path) as Value;
 }
 
-function expand(value: unknown, env: Environment, path: Path): unknown {
-  if (typeof value === "string") return expandText(value, env, path);
-  if (Array.isArray(value)) return value.map((item, index) => expand(item, env, [...path, index]));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, expand(part, env, [...path, key])]),
-  );
-}
-
-function expandText(text: string, env: Environment, path: Path): string {
-  return text.replace(VARIABLE, (_, name: string) => {
-    const value = env[name];
-    if (value !== undefined) return value;
-    throw new UserError(`Expand ${showPath(path)}: the environment variable ${name} is not set`, {
-      hint: `Set ${name} in the environment nanobot is started with`,
-    });
+function refuse(name: string, path: Path): never {
+  throw new UserError(`Expand ${showPath(path)}: the environment variable ${name} is not set`, {
+    hint: `Set ${name} in the environment nanobot is started with`,
   });
 }
 

@@ -9,6 +9,7 @@ import { UserError } from "../../src/core/errors.ts";
 import type { Platform } from "../../src/core/platform.ts";
 import { createTokenScale } from "../../src/lib/token-scale.ts";
 import { refusalOf, variable } from "../config/fixture.ts";
+import { createTestToolbox } from "../fakes/toolbox.ts";
 import { createTestApp, type TestApp } from "./fixture.ts";
 
 const choice: ModelChoice = {
@@ -29,12 +30,13 @@ function makeApp(
   text?: string,
   {
     chooseModel = async () => choice,
+    toolbox = async () => createTestToolbox({ tools: [] }),
     env = {},
-  }: Partial<Pick<App, "chooseModel"> & Pick<Platform, "env">> = {},
+  }: Partial<Pick<App, "chooseModel" | "toolbox"> & Pick<Platform, "env">> = {},
 ): TestApp {
   const home = mkdtempSync(join(tmpdir(), "nanobot-"));
   if (text !== undefined) writeFileSync(join(home, "config.json"), text);
-  return createTestApp({ home, chooseModel, env });
+  return { ...createTestApp({ home, chooseModel, env }), toolbox };
 }
 
 async function run(
@@ -52,6 +54,11 @@ test("config check says that all is well, and with which model", async () => {
   expect(app.terminal.stdout).toBe(
     `${app.platform.cwd}/config.json: ok, model some-model (because the test says so)\n`,
   );
+});
+
+test("config check refuses what only the tools themselves look at", async () => {
+  const toolbox = () => Promise.reject(new UserError("Read tools.ssrfWhitelist[0]: it is no network"));
+  expect(await refusalOf(run(makeApp("{}", { toolbox }), "check"))).toContain("tools.ssrfWhitelist[0]");
 });
 
 test("config check says that there is no file", async () => {
