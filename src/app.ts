@@ -171,7 +171,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       maxToolIterations,
       toolHintMaxLength,
       showReasoning: options.showReasoning ?? false,
-      onStop: tools.stop,
+      leftRunning: tools.leftRunning,
     });
     const channel = await openChannel(options, bus);
     asker = channel.ask;

@@ -27,6 +27,8 @@ interface CommandPort {
   readonly signal: AbortSignal;
   /** Turns that run or wait, over all sessions. */
   readonly active: () => number;
+  /** Commands of this session that go on. */
+  leftRunning(): Promise<number>;
   readonly startedAt: number;
   /**
    * Ends what runs and waits in this session now, commands that go on included, takes over answering it, and
@@ -69,9 +71,10 @@ async function startNewSession(port: CommandPort): Promise<string> {
   return NEW_SESSION;
 }
 
-async function status({ deps, message, active, startedAt }: CommandPort): Promise<string> {
+async function status({ deps, message, active, leftRunning, startedAt }: CommandPort): Promise<string> {
   // Asked of the session itself it would wait for whatever holds the session.
   const { name, why, fallbacks } = deps.models.lastOf(message.sessionKey) ?? deps.models.standard;
+  const commands = await leftRunning();
   const minutes = Math.floor((deps.clock.now() - startedAt) / 60_000);
   return [
     `nanobot ${deps.version}`,
@@ -79,6 +82,7 @@ async function status({ deps, message, active, startedAt }: CommandPort): Promis
     ...(fallbacks.length === 0 ? [] : [`If it fails: ${fallbacks.join(", ")}`]),
     `Session: ${message.sessionKey}`,
     `Running: ${active()}`,
+    ...(commands === 0 ? [] : [`Commands that go on: ${commands}`]),
     `Up: ${minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`}`,
   ].join("\n");
 }

@@ -29,14 +29,23 @@ interface Job {
   readonly settled: Promise<TurnEnded["status"]>;
 }
 
-interface DispatchDeps extends AgentDeps {
-  readonly onTurnEnded?: (event: TurnEnded) => void;
-  /** Ends what turns of a session left running, after the turns themselves, and resolves to how much that was. */
-  readonly onStop?: (sessionKey: string) => Promise<number>;
+/** What turns of a session left running. */
+export interface LeftRunning {
+  count(sessionKey: string): Promise<number>;
+  /** Ends all of it, and resolves to how much that was. */
+  end(sessionKey: string): Promise<number>;
 }
 
+interface DispatchDeps extends AgentDeps {
+  readonly onTurnEnded?: (event: TurnEnded) => void;
+  /** Left out where turns leave nothing. */
+  readonly leftRunning?: LeftRunning;
+}
+
+const nothing: LeftRunning = { count: async () => 0, end: async () => 0 };
+
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { clock, log, onTurnEnded = () => {}, onStop = async () => 0 } = deps;
+  const { clock, log, onTurnEnded = () => {}, leftRunning = nothing } = deps;
   const lanes = createLanes({ limit: MAX_TURNS });
   /** By session. */
   const jobs = new Map<string, Set<Job>>();
@@ -100,10 +109,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       signal: ending.signal,
       startedAt,
       active: () => [...jobs.values()].reduce((sum, ofSession) => sum + ofSession.size, 0),
+      leftRunning: () => leftRunning.count(message.sessionKey),
       async stopSession() {
         const stopped = await stopJobs(message.sessionKey);
         taken.push(...stopped);
-        return stopped.length + (await onStop(message.sessionKey));
+        return stopped.length + (await leftRunning.end(message.sessionKey));
       },
       inLane: (task) => lanes.run(message.sessionKey, task),
     }).then(

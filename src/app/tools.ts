@@ -180,8 +180,13 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
       return { enabled: enable, policy, sandbox: await (await commands()).sandbox.state() };
     },
 
-    /** Ends what commands of this session still run, and says how many they were. */
-    stop: async (sessionKey: string) => (await execSessions()).endOf(sessionKey),
+    /** Commands that go on after the turn that started them. */
+    leftRunning: {
+      async count(sessionKey: string) {
+        return (await execSessions()).list(sessionKey).filter(({ running }) => running).length;
+      },
+      end: async (sessionKey: string) => (await execSessions()).endOf(sessionKey),
+    },
 
     /** A session was put aside: what its tools have read counts no more. */
     forget: reads.forget,

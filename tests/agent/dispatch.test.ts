@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { createDispatch } from "../../src/agent/dispatch.ts";
+import { createDispatch, type LeftRunning } from "../../src/agent/dispatch.ts";
 import type { TurnEnded } from "../../src/core/events.ts";
 import type { InboundMessage } from "../../src/core/messages.ts";
 import type { Session, SessionStore } from "../../src/core/session.ts";
@@ -14,10 +14,7 @@ import { createFixture } from "./fixture.ts";
 
 const never = new AbortController().signal;
 
-function start(
-  options: Parameters<typeof createFixture>[0] = {},
-  onStop?: (sessionKey: string) => Promise<number>,
-) {
+function start(options: Parameters<typeof createFixture>[0] = {}, leftRunning?: LeftRunning) {
   const fixture = createFixture(options);
   const abort = new AbortController();
   const ended: TurnEnded[] = [];
@@ -35,7 +32,7 @@ function start(
     ...fixture.deps,
     sessions,
     onTurnEnded: (event) => ended.push(event),
-    ...(onStop && { onStop }),
+    ...(leftRunning && { leftRunning }),
   }).run(abort.signal);
   return {
     ...fixture,
@@ -119,16 +116,32 @@ describe("createDispatch()", () => {
 
   test.each(["/stop", "/new"])("%s ends what turns left running, after the turns", async (command) => {
     const stops: { key: string; ended: number }[] = [];
-    const agent = start({ script: [{ hang: true, text: "x" }] }, async (key) => {
-      stops.push({ key, ended: agent.ended.length });
-      return 2;
-    });
+    const leftRunning: LeftRunning = {
+      count: async () => 2,
+      async end(key) {
+        stops.push({ key, ended: agent.ended.length });
+        return 2;
+      },
+    };
+    const agent = start({ script: [{ hang: true, text: "x" }] }, leftRunning);
     await agent.send({ id: "1", ...chat("a") });
     await agent.until((shown) => shown.length > 0);
     await agent.send({ id: "2", content: command, ...chat("a") });
     await agent.finalsAre(1);
     expect(stops).toEqual([{ key: "cli:a", ended: 1 }]);
     if (command === "/stop") expect(agent.finals()[0]?.content).toBe("Stopped 3 tasks.");
+    await agent.stop();
+  });
+
+  test("/status counts what turns of the session left running", async () => {
+    const count = async (key: string) => (key === "cli:a" ? 2 : 0);
+    const agent = start({ script: [] }, { count, end: async () => 0 });
+    await agent.send({ id: "1", content: "/status", ...chat("a") });
+    await agent.send({ id: "2", content: "/status", ...chat("b") });
+    await agent.finalsAre(2);
+    const [ofA, ofB] = agent.finals().map(({ content }) => content);
+    expect(ofA).toContain("\nCommands that go on: 2\n");
+    expect(ofB).not.toContain("Commands");
     await agent.stop();
   });
 
