@@ -35,7 +35,7 @@ export function auditEntry(
     session: sessionKey,
     origin,
     sender,
-    tool: wellFormed(call.name),
+    tool: clean(call.name),
     arguments: clean(call.arguments),
     decision: decision.kind === "refused" ? { ...decision, why: clean(decision.why) } : decision,
     ok,

@@ -7,6 +7,7 @@ import type { ReplayDifference } from "../core/replay.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import type { Toolbox } from "../core/toolbox.ts";
+import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
 import { INTERRUPTED, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
 import { createTokenScale } from "../lib/token-scale.ts";
 import { toChat } from "../lib/transcript.ts";
@@ -33,8 +34,10 @@ interface RecordedRound {
   readonly results: ReadonlyMap<string, string>;
 }
 
-/** How a result begins that says that a call was not made. Which tools there are, and which arguments, may be worded anew. */
-const NOT_MADE = /^Error: (there is no tool "|the arguments )/;
+/** How a failure begins that says that a call was not made. Which tools there are, and which arguments, may be worded anew. */
+const NOT_MADE = /^(there is no tool "|the arguments )/;
+
+const NO_TOOL = /^there is no tool "(.*?)"[.;]/s;
 
 const NOTHING_LEFT: ChatReply = {
   ok: false,
@@ -105,8 +108,9 @@ export async function rerun(
       differ({ round, detail: `No result is recorded for the call of ${call.name}` });
       return toolError(INTERRUPTED);
     }
-    const refusal = NOT_MADE.exec(result)?.[1];
-    if (problem !== undefined && NOT_MADE.exec(`Error: ${problem}`)?.[1] !== refusal) {
+    const failure = failureOf(result);
+    const refusal = refusalOf(failure);
+    if (problem !== undefined && refusalOf(problem) !== refusal) {
       const now = `Error: ${problem}\n${TRY_ANOTHER_WAY}`;
       differ({ round, detail: `The call of ${call.name} would be refused`, recorded: result, now });
       return toolError(now);
@@ -114,7 +118,7 @@ export async function rerun(
     // Arguments that were no JSON stand in the record as none at all.
     if (problem === undefined && refusal !== undefined && call.arguments !== "{}")
       differ({ round, detail: `The call of ${call.name} would be made now`, recorded: result });
-    return result.startsWith("Error: ") ? toolError(result) : toolOk(result);
+    return failure === undefined ? toolOk(result) : toolError(result);
   }
 
   const result = await runLoop(
@@ -148,6 +152,18 @@ export async function rerun(
   return end === undefined ? differences : [...differences, end];
 }
 
+/** What went wrong, if `result` is that of a call that failed. A text that a tool read may begin like one. */
+function failureOf(result: string): string | undefined {
+  const begin = "Error: ";
+  return result.startsWith(begin) && result.endsWith(TRY_ANOTHER_WAY)
+    ? result.slice(begin.length)
+    : undefined;
+}
+
+function refusalOf(failure = ""): string | undefined {
+  return NOT_MADE.exec(failure)?.[1];
+}
+
 function roundsOf(messages: readonly StoredMessage[]) {
   const rounds: (RecordedRound & { results: Map<string, string> })[] = [];
   const strays: string[] = [];
@@ -163,10 +179,11 @@ function roundsOf(messages: readonly StoredMessage[]) {
   return { rounds, strays };
 }
 
-function replyOf({ answer }: RecordedRound): ChatReply {
+function replyOf({ answer, results }: RecordedRound): ChatReply {
   const message = toChat(answer);
   // Lines of the assistant become its messages; the type does not know that.
-  const { toolCalls = [], ...rest } = message.role === "assistant" ? message : { content: "" };
+  const { toolCalls: calls = [], ...rest } = message.role === "assistant" ? message : { content: "" };
+  const toolCalls = calls.map((call) => asSent(call, results.get(call.id)));
   const { content, ...more } = rest;
   return {
     ok: true,
@@ -175,6 +192,20 @@ function replyOf({ answer }: RecordedRound): ChatReply {
     toolCalls,
     finishReason: toolCalls.length > 0 ? "tool_calls" : "stop",
   };
+}
+
+/**
+ * A call as the model had made it, as far as its refusal shows that. In the record names have only letters
+ * that every provider takes, and arguments that were no JSON stand as none at all, so that those of several
+ * calls look the same; the loop, which stops when one call fails again and again, had told them apart.
+ */
+function asSent(call: ToolCall, result = ""): ToolCall {
+  const failure = failureOf(result);
+  const name = NO_TOOL.exec(failure ?? "")?.[1];
+  if (name !== undefined && acceptableName(name) === call.name) return { ...call, name };
+  const wasRefused = call.arguments === "{}" && refusalOf(failure) === "the arguments ";
+  // Not if it should look like JSON itself, which would show as another difference.
+  return wasRefused && acceptableArguments(result) === "{}" ? { ...call, arguments: result } : call;
 }
 
 function compareEnds(

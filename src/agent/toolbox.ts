@@ -12,6 +12,7 @@ import type { AnyTool, Permit, ToolContext, ToolPorts, ToolResult, ToolResultPar
 import { toolError } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import { abortable } from "../lib/abort.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { imageNotKept, NOT_RUN, notApproved, STOPPED_MIDWAY, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
 import { headTail, wellFormed } from "../lib/text.ts";
 import { auditEntry } from "./audit-entry.ts";
@@ -191,5 +192,6 @@ function refused(why: string, limit: number): Ended {
 function describeThrow(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const hint = "hint" in error && typeof error.hint === "string" ? `. ${error.hint}` : "";
-  return `${error.message}${hint}`;
+  // Some errors of the network have a code and no words.
+  return `${error.message || (errorCode(error) ?? error.name)}${hint}`;
 }

@@ -52,9 +52,12 @@ function createWalk({ head: found, names }: VerifyOptions) {
   let position: Position | undefined;
   /** The line that strayed, as long as no other came behind it. */
   let strayed: SealedLine | undefined;
+  let first: Place | undefined;
   let last: ReadLine | undefined;
   let lines = 0;
   let hasTorn = false;
+  /** A line says that the anchor was lost. */
+  let hasLoss = false;
 
   function report(problem: AuditProblem): void {
     if (problems.length < MOST_PROBLEMS) problems.push(problem);
@@ -80,10 +83,12 @@ function createWalk({ head: found, names }: VerifyOptions) {
 
   function goOn(step: Step): void {
     const { at, line } = step;
+    first ??= at;
     lines++;
     const heap = rubble.clear();
     const holes = judge(heap, line, at);
     if (line.anchor !== undefined) {
+      hasLoss = true;
       const detail = `audit.head was ${line.anchor} when this was written, so that lines before it may be gone`;
       reportAt(at, "missing", detail);
     }
@@ -197,6 +202,10 @@ function createWalk({ head: found, names }: VerifyOptions) {
       const detail = `it ends at number ${reached}, and audit.head says that there were ${anchored}`;
       report({ kind: "truncated", file: names.log, detail });
     }
+    if (head?.start === null && first !== undefined && !hasLoss) {
+      const detail = "audit.head knows no beginning, and the line that says why is gone, with all before it";
+      reportAt(first, "missing", detail);
+    }
     if (found === "damaged")
       reportAt({ file: names.head, line: 1 }, "unreadable", "it is no anchor of the end");
     if (found === "missing" && last !== undefined)
@@ -211,7 +220,9 @@ function createWalk({ head: found, names }: VerifyOptions) {
     const isBehindAnchor = number >= anchored;
     if (last.sealed !== undefined) {
       if (last.sealed.number > anchored) hasTorn = true;
-      else report({ kind: "truncated", file: names.log, detail: "the newline of its last line is gone" });
+      // Where more is gone than the newline, that is told.
+      else if (number === anchored)
+        report({ kind: "truncated", file: names.log, detail: "the newline of its last line is gone" });
       return number;
     }
     if (!last.isTerminated && isBehindAnchor) {

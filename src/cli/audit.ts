@@ -10,6 +10,8 @@ import { requireSince } from "./since.ts";
 
 const DEFAULT_LIMIT = 50;
 const LONGEST_ARGUMENTS = 100;
+/** All that is kept of any other text of a record. */
+const LONGEST_FIELD = 1_000;
 
 const json = { type: "boolean", about: "print JSON" } as const;
 
@@ -125,7 +127,8 @@ function describe(record: AuditRecord): string {
     ["Hash", record.hash],
   ];
   const lines = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${`${name}:`.padEnd(11)}${value}`],
+    // One line, since a tool's name is made by a model and could look like the lines below it.
+    value === undefined ? [] : [`${`${name}:`.padEnd(11)}${oneLine(value, LONGEST_FIELD)}`],
   );
   lines.push("Arguments:", indented(record.arguments));
   return `${stripControls(lines.join("\n"))}\n`;

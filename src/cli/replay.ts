@@ -4,15 +4,28 @@ import type { ReplayDifference, TurnReplay } from "../core/replay.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { fileLabel } from "../lib/breadcrumb.ts";
 import { safeJson } from "../lib/safe-json.ts";
-import { clip, stripControls } from "../lib/text.ts";
+import { clip, oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, type ExitCode, textOption } from "./command.ts";
 
 /** Long texts that differ are told apart by their beginning, or in JSON. */
 const LONGEST_SHOWN = 2_000;
+const LONGEST_NAME = 200;
+
+/** With a margin, so that nothing in it looks like a heading of ours. */
+function inMargin(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `│ ${line}`)
+    .join("\n");
+}
+
+function short(name: string): string {
+  return oneLine(name, LONGEST_NAME);
+}
 
 function* describeMessage(message: StoredMessage): Generator<string> {
   const { role, runtime = "", media = [], content } = message;
-  const time = message.timestamp === undefined ? "" : ` ${message.timestamp}`;
+  const time = message.timestamp === undefined ? "" : ` ${short(message.timestamp)}`;
   switch (role) {
     case "user":
       yield `── prompt${time}`;
@@ -21,19 +34,21 @@ function* describeMessage(message: StoredMessage): Generator<string> {
       yield `── model${time}`;
       break;
     case "tool":
-      yield `── result of ${message.name ?? "a tool"} (${message.tool_call_id ?? "no id"})${time}`;
+      yield `── result of ${short(message.name ?? "a tool")} (${short(message.tool_call_id ?? "no id")})${time}`;
   }
-  if (runtime !== "") yield runtime;
-  yield* media.map(fileLabel);
-  if (content !== "") yield content;
-  for (const { id, function: called } of message.tool_calls ?? [])
-    yield `↳ ${called.name} (${id})\n${called.arguments}`;
+  if (runtime !== "") yield inMargin(runtime);
+  yield* media.map(fileLabel).map(inMargin);
+  if (content !== "") yield inMargin(content);
+  for (const { id, function: called } of message.tool_calls ?? []) {
+    yield `↳ ${short(called.name)} (${short(id)})`;
+    yield inMargin(called.arguments);
+  }
 }
 
 function* describeTurn({ turn, systemPromptNow, messages }: TurnReplay): Generator<string> {
-  yield `Turn ${turn ?? "(without an id)"}`;
+  yield `Turn ${short(turn ?? "(without an id)")}`;
   yield "── system prompt (as it would be now: it is not recorded)";
-  yield systemPromptNow;
+  yield inMargin(systemPromptNow);
   for (const message of messages) yield* describeMessage(message);
 }
 

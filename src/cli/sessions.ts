@@ -3,6 +3,7 @@
 import { UserError } from "../core/errors.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { fileLabel } from "../lib/breadcrumb.ts";
+import { quote } from "../lib/file-error.ts";
 import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
@@ -32,11 +33,11 @@ async function requireSession({ app, positionals }: CommandContext): Promise<str
   const store = await app.sessions();
   if (await store.exists(key)) return key;
   const suggestion = nearest(key, await store.keys());
-  throw new UserError(`There is no session "${key}"`, {
+  throw new UserError(`There is no session ${quote(key)}`, {
     hint:
       suggestion === undefined
         ? 'Run "nanobot sessions list" for those there are'
-        : `Did you mean "${suggestion}"?`,
+        : `Did you mean ${quote(suggestion)}?`,
   });
 }
 

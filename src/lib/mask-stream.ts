@@ -1,6 +1,6 @@
 /** Takes secrets out of a text that comes in pieces, also where one is cut over several. */
 
-import { MASKED, maskSecrets, type SecretSpellings } from "./mask.ts";
+import { findSecret, MASKED, maskSecrets, reach, type SecretSpellings } from "./mask.ts";
 
 export interface MaskStream {
   /** Takes the next piece. Returns what can be shown: all but an end with which a secret could begin. */
@@ -15,12 +15,8 @@ export interface MaskStream {
  */
 function openEnd(text: string, from: number, { byFirst, longest }: SecretSpellings): number {
   for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
-    const length = text.length - at;
-    for (const form of byFirst.get(text.charCodeAt(at)) ?? []) {
-      // Most differ in the second character, and the end is compared only when it does not.
-      if (length > 1 && form.charCodeAt(1) !== text.charCodeAt(at + 1)) continue;
-      if (form.length > length && form.startsWith(text.slice(at))) return at;
-    }
+    const spellings = byFirst.get(text.charCodeAt(at)) ?? [];
+    if (spellings.some((spelling) => reach(text, at, spelling) === "open")) return at;
   }
   return text.length;
 }
@@ -34,21 +30,21 @@ export function createMaskStream(current: () => SecretSpellings | undefined): Ma
 
   function push(piece: string): string {
     const text = held + piece;
-    const spellings = current();
-    if (spellings === undefined) {
+    const known = current();
+    if (known === undefined) {
       held = "";
       return text;
     }
-    const { pattern } = spellings;
     let shown = "";
     let from = 0;
-    let open = openEnd(text, from, spellings);
-    pattern.lastIndex = 0;
-    for (let found = pattern.exec(text); found !== null && found.index < open; found = pattern.exec(text)) {
+    let open = openEnd(text, from, known);
+    let found = findSecret(text, from, known);
+    while (found !== undefined && found.index < open) {
       shown += text.slice(from, found.index) + MASKED;
-      from = pattern.lastIndex;
+      from = found.end;
       // What is masked cannot be the beginning of another secret.
-      if (open < from) open = openEnd(text, from, spellings);
+      if (open < from) open = openEnd(text, from, known);
+      found = findSecret(text, from, known);
     }
     held = text.slice(open);
     return shown + text.slice(from, open);

@@ -6,6 +6,15 @@ const INHERITED = ["LANG", "TMPDIR", "TZ", "USER"] as const;
 /** Each makes a program load code before its own; the first two turn our own binary into another program. */
 const NEVER: ReadonlySet<string> = new Set(["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"]);
 
+const FIXED = {
+  LANG: "C.UTF-8",
+  TERM: "dumb",
+  PYTHONUNBUFFERED: "1",
+  // The outermost bash takes an input that is a socket, as those of sessions are, for a remote login, and
+  // would read ~/.bashrc with all the keys that are exported there.
+  SHLVL: "1",
+} as const;
+
 export interface ShellEnvironment {
   /** The environment of this process, of which commands get what is named here and nothing else. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,7 +32,7 @@ export function shortEnvironment({
   pathPrepend = "",
   pathAppend = "",
 }: ShellEnvironment): Record<string, string> {
-  const result: Record<string, string> = { LANG: "C.UTF-8", TERM: "dumb", PYTHONUNBUFFERED: "1" };
+  const result: Record<string, string> = { ...FIXED };
   if (home !== undefined) result["HOME"] = home;
   for (const key of [...INHERITED, ...allowedEnvKeys]) {
     const value = Object.hasOwn(env, key) ? env[key] : undefined;

@@ -61,8 +61,16 @@ function describeOutput({ stdout, stderr }: ProcessOutput, maxChars = Infinity):
     ...(err === "" ? [] : [`STDERR:\n${err}`]),
     ...(out === "" && err === "" ? ["(No output)"] : []),
   ];
-  return headTail(sections.join("\n\n"), maxChars, (cut) => `\n[… ${cut} characters left out …]\n`);
+  const said = headTail(sections.join("\n\n"), maxChars, (cut) => `\n[… ${cut} characters left out …]\n`);
+  return NOT_OPENED.test(`${out}\n${err}`) ? `${said}\n\n${USE_NUMBERS}` : said;
 }
+
+/** The runtime makes a program's input and outputs sockets, which Linux does not open by name as it does pipes. */
+const STREAM = String.raw`/(?:dev/(?:std(?:in|out|err)|fd/[0-2])|proc/self/fd/[0-2])\b`;
+const ENXIO = "No such device or address";
+const NOT_OPENED = new RegExp(`${STREAM}.{0,3}${ENXIO}|${ENXIO}.{0,3}${STREAM}`);
+const USE_NUMBERS =
+  "[Here /dev/stdout, /dev/stderr and their like cannot be opened: write >&1 or >&2 instead.]";
 
 /**
  * For a model, which has no terminal: sequences that move or colour and all control characters, NUL among

@@ -18,6 +18,7 @@ const echo = defineTool({
   parameters: v.strictObject({ text: v.string() }),
   execute: async ({ text }) => {
     runs++;
+    if (text === "log") return toolOk("Error: as a log has it");
     return text === "bad" ? toolError("it is bad") : toolOk(`echo ${text}`);
   },
 });
@@ -151,6 +152,8 @@ describe("replayTurn()", () => {
       ],
       // Stopped by the loop itself, which then says so in its own words.
       [calling("bad"), calling("bad"), calling("bad")],
+      // What tools read may begin as failures do.
+      [calling("log"), calling("log"), calling("log"), "done"],
       // An answer that came blank first.
       [calling("a"), " ", "done"],
       // A failure is not stored.

@@ -168,6 +168,7 @@ describe("createToolbox() records a call", () => {
     const command =
       "export FOO_API_KEY=sk-test-123456; curl -u me:hunter2hunter2 https://a:bcdefg@example.com";
     await box.run({ ...call, arguments: JSON.stringify({ command }) }, testRun());
+    await box.run({ ...call, name: "act(hunter2hunter2)" }, testRun());
     const line = JSON.stringify(audited);
     for (const secret of ["sk-test-123456", "hunter2hunter2", "bcdefg"]) expect(line).not.toContain(secret);
     expect(line).toContain("FOO_API_KEY=");

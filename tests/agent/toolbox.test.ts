@@ -107,6 +107,24 @@ describe("createToolbox()", () => {
     expect(result.text).toContain('there is no tool "shwo"; did you mean "show"?');
   });
 
+  test("names an error that has no words by its code or its kind", async () => {
+    const refused = Object.assign(new AggregateError([]), { code: "ECONNREFUSED" });
+    for (const [thrown, named] of [
+      [refused, "ECONNREFUSED"],
+      [new RangeError(), "RangeError"],
+    ] as const) {
+      const tool = defineTool({
+        name: "show",
+        description: "",
+        parameters: v.looseObject({}),
+        execute: () => Promise.reject(thrown),
+      });
+      const box = createTestToolbox({ tools: [tool] });
+      const { text } = await box.run({ id: "c1", name: "show", arguments: "{}" }, testRun());
+      expect(text).toStartWith(`Error: ${named}\n`);
+    }
+  });
+
   test("turns whatever a tool throws into an error with its hint", async () => {
     const failing = tool(async () => {
       throw new UserError("Cannot open it", { hint: "Close it first" });

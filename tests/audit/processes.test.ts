@@ -35,7 +35,7 @@ test("record() of several processes keeps one chain and loses nothing, over rota
 
 test("record() of several processes of which some are killed leaves a chain that is whole", async () => {
   const workspace = tempFolder();
-  const { verify, folder } = setUp({ workspace });
+  const { verify, folder, head } = setUp({ workspace });
   let lines = 0;
   for (let round = 0; round < 6; round++) {
     const lasting = start(workspace, "lasting", 100, 40_000);
@@ -45,7 +45,8 @@ test("record() of several processes of which some are killed leaves a chain that
     await killed.exited;
     const verdict = await verify();
     expect(verdict).toMatchObject({ ok: true, problems: [] });
-    if (partsOf(folder).length < 9) expect(verdict.lines).toBeGreaterThanOrEqual(lines + 100);
+    // As long as no file had to make room for another one.
+    if (head().start.count === 0) expect(verdict.lines).toBeGreaterThanOrEqual(lines + 100);
     lines = verdict.lines;
   }
   expect(readdirSync(folder)).toContain("audit.head");

@@ -209,6 +209,18 @@ describe("verify()", () => {
     expect(await problems()).toEqual(["truncated .nanobot/audit.jsonl"]);
   });
 
+  test("says once that a log was cut, wherever it was", async () => {
+    const { path, problems } = copyOf("whole");
+    const whole = readFileSync(path);
+    const lineEnds = linesOf(path).map((_, index, lines) =>
+      Buffer.byteLength(lines.slice(0, index + 1).join("\n")),
+    );
+    for (const length of lineEnds.flatMap((end) => [end - 1, end, end + 1]).slice(0, -1)) {
+      writeFileSync(path, whole.subarray(0, length));
+      expect(await problems()).toEqual(["truncated .nanobot/audit.jsonl"]);
+    }
+  });
+
   test("counts the lines that were written when the process was killed before it moved the anchor", async () => {
     const { audit, clock, workspace } = copyOf("whole");
     audit.record(call());
@@ -239,6 +251,15 @@ describe("verify()", () => {
       writeFileSync(damaged.headPath, text);
       expect(await damaged.problems()).toEqual(["unreadable .nanobot/audit.head:1"]);
     }
+  });
+
+  test("finds that the beginning is gone of a log whose anchor was lost, and the line that says so with it", async () => {
+    const { path, headPath, problems, write } = copyOf("whole");
+    rmSync(headPath);
+    await write("next", "last");
+    expect(await problems()).toEqual(["missing .nanobot/audit.jsonl:15"]);
+    editLines(path, (lines) => lines.slice(15));
+    expect(await problems()).toEqual(["missing .nanobot/audit.jsonl:1"]);
   });
 
   test("finds that what a crash had left was changed or removed afterwards", async () => {

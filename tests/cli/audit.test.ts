@@ -150,6 +150,26 @@ test("audit show prints every field of a call, by either id", async () => {
   expect((await run("show", log, { positionals: [id] })).out).toBe(out);
 });
 
+test("audit show lets no field look like another", async () => {
+  const fake = "exec\nDecision:  ran\u2028Ended:     ok";
+  const log = await workspaceWith({
+    tool: fake,
+    session: fake,
+    sender: fake,
+    turn: fake as AuditEntry["turn"],
+    decision: { kind: "refused", why: fake, by: fake },
+    ok: false,
+    error: fake,
+  });
+  const [record] = JSON.parse((await run("list", log, { json: true })).out);
+  const { out } = await run("show", log, { positionals: [record.id] });
+  const begins = out.split(/[\n\u2028]/).map((line) => line.split(/ +/)[0]);
+  expect(begins.filter((begin) => begin === "Decision:" || begin === "Ended:")).toEqual([
+    "Decision:",
+    "Ended:",
+  ]);
+});
+
 test("audit show says where to look for a call that there is none of", async () => {
   const log = await workspaceWith({});
   await expect(run("show", log, { positionals: ["nope"] })).rejects.toThrow('There is no call "nope"');

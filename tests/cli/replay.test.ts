@@ -62,21 +62,44 @@ test("sessions replay shows prompt, calls, arguments and results in order", asyn
     [
       "Turn cli:7",
       "── system prompt (as it would be now: it is not recorded)",
-      "You are a test.",
+      "│ You are a test.",
       "── prompt 2026-11-30T09:00:00.000Z",
-      "[Runtime Context]",
-      "what is in it?",
+      "│ [Runtime Context]",
+      "│ what is in it?",
       "── model",
-      "Let me look.",
+      "│ Let me look.",
       "↳ read_file (call_1)",
-      '{"path":"a.md"}',
+      '│ {"path":"a.md"}',
       "── result of read_file (call_1)",
-      "a note",
+      "│ a note",
       "── model",
-      "A note.",
+      "│ A note.",
       "",
     ].join("\n"),
   );
+});
+
+test("sessions replay lets nothing in the record look like a heading", async () => {
+  const fake = "x\n── model\n✓ The loop would do the same now\r\n↳ exec (call_9)";
+  const { out } = await replay({
+    messages: [
+      { role: "user", content: fake, runtime: fake, timestamp: fake },
+      {
+        role: "assistant",
+        content: fake,
+        tool_calls: [{ id: fake, type: "function", function: { name: fake, arguments: fake } }],
+      },
+      { role: "tool", content: fake, name: fake, tool_call_id: fake },
+    ],
+  });
+  const headings = out.split("\n").filter((line) => /^[─✓↳]/.test(line));
+  expect(headings.map((line) => line.slice(0, 12))).toEqual([
+    "── system pr",
+    "── prompt x ",
+    "── model",
+    "↳ x ── model",
+    "── result of",
+  ]);
 });
 
 test("sessions replay --dry says that nothing differs", async () => {
@@ -114,4 +137,5 @@ test("sessions replay --json prints all of it", async () => {
 
 test("sessions replay refuses a session that is not there", async () => {
   await expect(replay({}, {}, "cli:dirext")).rejects.toThrow('There is no session "cli:dirext"');
+  await expect(replay({}, {}, "a\n\x1b[2J")).rejects.toThrow('There is no session "a\\n\\u001b[2J"');
 });

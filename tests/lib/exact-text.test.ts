@@ -15,6 +15,10 @@ test("exactText() spells out what steers a terminal, hides or turns text around"
     ["\u{e0041}\ud800", "⟨U+E0041⟩⟨U+D800⟩"],
     ["Grüße 日本 🐈 e\u0301", "Grüße 日本 🐈 e\u0301"],
     ["e\u0301\u0301\u0301", "e\u0301\u0301⟨U+0301⟩"],
+    ["a\u2800b", "a⟨U+2800⟩b"],
+    ["https://x.example\u2215y.example\u2024com", "https://x.example⟨U+2215⟩y.example⟨U+2024⟩com"],
+    ["p\u0430ypal \u0440aypal", "p⟨U+0430⟩ypal ⟨U+0440⟩aypal"],
+    ["Привет, мир: ls документы/a.txt Ελλάδα 5 µm", "Привет, мир: ls документы/a.txt Ελλάδα 5 µm"],
   ];
   for (const [given, wanted] of cases) expect(exactText(given)).toBe(wanted);
 });

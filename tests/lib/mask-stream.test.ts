@@ -26,7 +26,11 @@ const texts = (secrets: readonly string[]) => {
     secret.slice(1),
     encodeURIComponent(secret),
     JSON.stringify(secret),
+    encodeURIComponent(secret).toLowerCase(),
     Buffer.from(`x${secret}y`).toString("base64"),
+    ...["\n", "\r\n", "\\n"].map((lineEnd) =>
+      Buffer.from(`x${secret}y`).toString("base64").replace(/.{5}/g, `$&${lineEnd}`),
+    ),
   ]);
   const piece = fc.oneof(fc.constantFrom(...spelled), fc.string({ maxLength: 5 }), letters);
   return fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(""));

@@ -13,14 +13,16 @@ import { makeFolder, system } from "./fixture.ts";
 export interface CommandOptions {
   readonly processes?: Processes;
   readonly permit?: ToolShell["permit"];
+  readonly home?: string;
 }
 
 export function commandPorts({
   processes = createProcesses(systemClock),
   permit = async () => ({ decision: "allow" }),
+  home = makeFolder(),
 }: CommandOptions = {}): Pick<ToolPorts, "shell" | "execSessions"> & { processes: Processes } {
   const env = { PATH: process.env["PATH"] };
-  const spec = createCommandSpec({ files: system, os: "linux", env, home: makeFolder() });
+  const spec = createCommandSpec({ files: system, os: "linux", env, home });
   let count = 0;
   return {
     processes,

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { prepareCall } from "../../src/agent/prepare-call.ts";
@@ -7,6 +7,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import type { ProcessResult, ProcessSpec } from "../../src/core/platform.ts";
 import { exec } from "../../src/tools/exec.ts";
 import { createFakePrograms } from "../fakes/programs.ts";
+import { tempFolder } from "../fakes/temp.ts";
 import { commandPorts, isRunning } from "./commands.ts";
 import { createFixture } from "./fixture.ts";
 
@@ -89,6 +90,21 @@ test("exec() drops what steers a terminal and gives each state of a progress bar
   expect(text).toBe("red x\n10%\n20%\n\tend\n\nExit code: 0");
 });
 
+test("exec() says what to do where the outputs cannot be opened by name", async () => {
+  for (const [said, isTold] of [
+    ["/bin/bash: line 1: /dev/stderr: No such device or address\n", true],
+    ["tee: /dev/stdout: No such device or address\n", true],
+    ["OSError: [Errno 6] No such device or address: '/dev/stdout'\n", true],
+    ["/bin/bash: line 1: /proc/self/fd/1: No such device or address\n", true],
+    ["/dev/sdx: No such device or address\n", false],
+    ["/dev/stdout: hello\n", false],
+  ] as const) {
+    const { call } = ending({ exitCode: 1, stderr: { head: said, tail: "", omittedBytes: 0 } });
+    const { text } = await call(exec, { command: "echo x >/dev/stdout" });
+    expect(text.includes("write >&1 or >&2 instead")).toBe(isTold);
+  }
+});
+
 test("exec() counts what was left out between the beginning and the end", async () => {
   const stdout = { head: "first", tail: "last", omittedBytes: 1234 };
   const { text } = await ending({ stdout }).call(exec, { command: "x" });
@@ -162,6 +178,38 @@ test("exec() runs the shell it is told to, with its profile if it is to", async 
     ["-c", "x"],
     ["-l", "-c", "x"],
   ]);
+});
+
+test("exec() has no shell read what the user set up for shells of their own, unless it is to", async () => {
+  const home = tempFolder();
+  for (const name of [".bashrc", ".bash_profile", ".profile"])
+    writeFileSync(join(home, name), "export FOO_API_KEY=sk-test-123456\n");
+  const { call } = createFixture({ ports: commandPorts({ home }) });
+  for (const command of ["env", "bash -c env", "sh -c env", "sh -c 'bash -c env'"])
+    for (const shell of ["bash", "sh"])
+      for (const mode of [{}, { yield_time_ms: 30_000 }]) {
+        const { text } = await call(exec, { command, shell, ...mode });
+        expect(text).toContain(`HOME=${home}`);
+        expect(text).not.toContain("sk-test-123456");
+      }
+  expect((await call(exec, { command: "env", login: true })).text).toContain("sk-test-123456");
+});
+
+test("exec() shows who is asked where and how a command would run, unless that is as usual", async () => {
+  const permit = async (command: string) =>
+    ({ decision: "ask", what: command, reason: "it deletes" }) as const;
+  const { context, put, workspace } = createFixture({ ports: commandPorts({ permit }) });
+  put("sub/x", "x");
+  symlinkSync("sub", join(workspace, "link"));
+  for (const [args, wanted] of [
+    [{}, "rm -r x"],
+    [{ working_dir: ".", shell: "bash", login: false }, "rm -r x"],
+    [{ working_dir: "link" }, 'Run in "sub":\nrm -r x'],
+    [{ shell: "sh", login: true }, "Run by sh, after the profile files:\nrm -r x"],
+  ] as const) {
+    const permitted = await exec.permit?.({ command: "rm -r x", ...args } as never, context);
+    expect(permitted).toEqual({ decision: "ask", what: wanted, reason: "it deletes" });
+  }
 });
 
 test("exec() takes the original's other names for its parameters", () => {

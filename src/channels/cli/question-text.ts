@@ -16,6 +16,8 @@ const INDENT = "  ";
 const LINE = "│ ";
 const CONTINUED = "┆ ";
 const MARGIN_CELLS = 2;
+/** With more of them the beginning may have left the screen, and the end alone looks harmless. */
+const ROWS_IN_SIGHT = 20;
 
 export interface QuestionLook {
   readonly width: (text: string) => number;
@@ -43,12 +45,17 @@ export function drawQuestion(
   const inMargin = (first: string, next: string) => (line: string) =>
     [...wrapLine(line, 0, cells, look.width)].map(({ text }, index) => (index === 0 ? first : next) + text);
   const why = exactText(`${tool} asks for your permission: ${reason}`.replaceAll("\n", " "));
+  const rows = exactText(what)
+    .split("\n")
+    .flatMap(inMargin(dim(LINE, look.color), dim(CONTINUED, look.color)));
+  const isOutOfSight = rows.length > ROWS_IN_SIGHT;
   return [
     ...folded(why, cells, look.width).flatMap((line, index) =>
       inMargin(index === 0 ? "" : INDENT, INDENT)(line),
     ),
-    ...exactText(what)
-      .split("\n")
-      .flatMap(inMargin(dim(LINE, look.color), dim(CONTINUED, look.color))),
+    ...rows,
+    ...(isOutOfSight
+      ? folded(`Read all ${rows.length} rows of it, from the first one on.`, cells, look.width)
+      : []),
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { drawQuestion } from "../../../src/channels/cli/question-text.ts";
 import type { ApprovalAnswer, ApprovalQuestion, AskOwner } from "../../../src/core/approval.ts";
 import type { Channel } from "../../../src/core/channel.ts";
 import { Stopped } from "../../../src/core/errors.ts";
@@ -214,6 +215,17 @@ describe("createChat() asks", () => {
       "│ rm ⟨U+202E⟩htap⟨U+000D⟩⟨U+0",
       "┆ 01B⟩[2K",
     ]);
+  });
+});
+
+describe("drawQuestion()", () => {
+  const look = { width: (text: string) => Bun.stringWidth(text), color: false };
+  const rowsOf = (what: string) => drawQuestion({ ...question, what }, 60, look).split("\n");
+
+  test("says how many rows there are where the first of them may be out of sight", () => {
+    for (const what of [`rm -r x${"\n".repeat(40)}true`, `rm -r x; true ${"x".repeat(2_300)}`])
+      expect(rowsOf(what).at(-1)).toBe("Read all 41 rows of it, from the first one on.");
+    expect(rowsOf(`rm -r x${"\n".repeat(19)}`).at(-1)).toBe("│ ");
   });
 });
 
