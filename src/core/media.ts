@@ -10,6 +10,9 @@ export const IMAGES_PER_REQUEST = 20;
 /** Of one image. In base64, which is a third longer, it is the 5 MiB that vendors take. */
 export const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 
+/** Of one image, in pixels. Vendors refuse a request with a larger one. */
+export const MAX_IMAGE_SIDE = 8_000;
+
 export type MediaSource = {
   /** The channel it came by. */
   readonly channel: string;

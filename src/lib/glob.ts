@@ -54,17 +54,22 @@ function escaped(character: string): string {
   return /[\p{L}\p{N}/]/u.test(character) ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
+/** The folders above it, the highest first. */
+function* foldersAbove(path: string): Generator<string> {
+  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) yield path.slice(0, at);
+}
+
 /**
- * Whether a path below the folder that is searched is meant. A glob without a slash is about the last
- * segment, wherever that is; one that begins with `!` means all others. Throws a `UserError` for what can
- * match nothing.
+ * Whether a path below the folder that is searched is meant. A glob without a slash, but for one at its end,
+ * is about one segment, wherever that is; with a slash at its end it means what is in such a folder. One that
+ * begins with `!` means all but what it names and what is below that. Throws a `UserError` for what can match
+ * nothing.
  */
 export function createGlob(glob: string): (path: string) => boolean {
   const isNegated = glob.startsWith("!");
-  const wanted = glob
-    .slice(isNegated ? 1 : 0)
-    .replace(/^(\.\/)+|^\//, "")
-    .replace(/\/$/, "/**");
+  const given = glob.slice(isNegated ? 1 : 0);
+  const isForFolder = given.endsWith("/");
+  const wanted = given.replace(/^(\.\/)+|^\//, "").replace(/\/$/, "");
   const refused = `Cannot use the glob ${quote(glob)}`;
   if (wanted === "") throw new UserError(`${refused}: it is empty; "**" means everything`);
   if (wanted.length > LONGEST_GLOB)
@@ -72,11 +77,14 @@ export function createGlob(glob: string): (path: string) => boolean {
   if (wanted.split("/").includes("..")) {
     throw new UserError(`${refused}: it is about what is below the folder; name another folder with path`);
   }
-  const matcher = createLineMatcher(parsePattern(patternOf(wanted), { ignoreCase: false }));
-  const isAboutNames = !wanted.includes("/") && wanted !== "**";
-  return (path) => {
+  // Nobody wrote the pattern that is made of it, and an error must not speak of one.
+  const named = { name: `the glob ${quote(glob)}`, hint: "Put a backslash before what is meant literally" };
+  const matcher = createLineMatcher(parsePattern(patternOf(wanted), { ignoreCase: false, ...named }));
+  const isAboutNames = !/^\.?\//.test(given) && !wanted.includes("/") && wanted !== "**";
+  const isNamed = (path: string) =>
     // The matcher goes by lines, and a name may have any character.
-    const line = (isAboutNames ? basename(path) : path).replace(/[\r\n]/g, " ");
-    return matcher.matches(line) !== isNegated;
-  };
+    matcher.matches((isAboutNames ? basename(path) : path).replace(/[\r\n]/g, " "));
+  const isBelow = (path: string) => foldersAbove(path).some(isNamed);
+  if (isNegated) return (path) => !(isBelow(path) || (!isForFolder && isNamed(path)));
+  return isForFolder ? isBelow : isNamed;
 }

@@ -6,6 +6,7 @@ import { defineTool, type RealPath, type ToolFiles, toolOk } from "../core/tool.
 import { editText } from "../lib/edit/edit-text.ts";
 import { lineEndAt, toLf } from "../lib/edit/line-ends.ts";
 import { quote } from "../lib/file-error.ts";
+import { isInside } from "../lib/inside.ts";
 import { wellFormed } from "../lib/text.ts";
 import { explainRefusal } from "./edit-refusal.ts";
 import { recordWritten, unreadWarning } from "./read-before.ts";
@@ -20,7 +21,7 @@ const LARGEST_BYTES = 32 * 1024 * 1024;
 const editSchema = v.strictObject({
   path: v.pipe(v.string(), v.description("The file, relative to the workspace or absolute")),
   action: v.pipe(
-    v.picklist(["replace", "add"]),
+    v.picklist(["replace", "add"], 'Use "replace" or "add"; to move or remove a file use exec with mv or rm'),
     v.description(
       "replace: new_text for old_text. add: new_text at the end of the file, which is made if missing",
     ),
@@ -56,7 +57,11 @@ export const applyPatch = defineTool({
     "and nothing is written unless all of them fit.",
   parameters: v.strictObject({
     edits: v.pipe(
-      v.array(editSchema),
+      v.array(
+        editSchema,
+        'Give a list of edits, such as [{"path": "a.txt", "action": "replace", "old_text": "a", "new_text": "b"}]; ' +
+          "a diff or a patch in words of its own is not taken",
+      ),
       v.minLength(1),
       v.maxLength(MOST_EDITS),
       v.description(`1 to ${MOST_EDITS} edits`),
@@ -106,6 +111,7 @@ async function openDraft(
   const target = await findTarget(files, named, "write", "edit");
   const known = drafts.get(target.path);
   if (known !== undefined) return known;
+  if (target.stat === undefined) refuseNested(drafts.values(), target, named);
   const before = target.stat === undefined ? undefined : await readText(files, target, named);
   const bytes = [...drafts.values()].reduce((sum, draft) => sum + (draft.before?.bytes.length ?? 0), 0);
   if (bytes + (before?.bytes.length ?? 0) > LARGEST_BYTES) {
@@ -117,6 +123,17 @@ async function openDraft(
   const draft: Draft = { target, named, before, isMissing, text: before?.text ?? "", added: 0, removed: 0 };
   drafts.set(target.path, draft);
   return draft;
+}
+
+/** What does not exist yet can be a file or a folder, and not both. */
+function refuseNested(drafts: Iterable<Draft>, { path, shown }: TargetFile, named: string): void {
+  for (const { target: other } of drafts) {
+    if (!isInside(path, other.path) && !isInside(other.path, path)) continue;
+    const [file, below] = isInside(path, other.path) ? [shown, other.shown] : [other.shown, shown];
+    throw new UserError(
+      `Cannot edit ${quote(named)}: the patch would make ${quote(file)} a file, and a folder for ${quote(below)}; use another path for one of them`,
+    );
+  }
 }
 
 async function apply(edit: PatchEdit, draft: Draft, files: ToolFiles): Promise<void> {

@@ -1,5 +1,6 @@
 /** Bytes as text, in pieces that end between characters and never between the two of a line's end. */
 
+import { Buffer } from "node:buffer";
 import type { LineMatcher } from "../lib/regex/automaton.ts";
 
 export interface SearchPattern {
@@ -18,17 +19,46 @@ export interface Piece {
   readonly isBinary: boolean;
 }
 
-/** Without a byte order mark. What is no UTF-8 becomes U+FFFD. */
-export async function* decodePieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
-  const decoder = new TextDecoder();
-  let held = "";
+/** The encodings whose mark is certain. Without one, a text is taken for UTF-8. */
+const MARKS: Readonly<Record<string, "utf-16le" | "utf-16be">> = { fffe: "utf-16le", feff: "utf-16be" };
+
+/** By the byte order mark it begins with, if that is one of UTF-16. */
+export function utf16Of(beginning: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  return MARKS[Buffer.from(beginning.subarray(0, 2)).toString("hex")];
+}
+
+/** The same bytes, the first piece long enough to tell what they are. */
+async function* withBeginning(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let beginning: Uint8Array = new Uint8Array();
   for await (const chunk of chunks) {
+    if (beginning.length >= 2) {
+      yield chunk;
+      continue;
+    }
+    beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
+    if (beginning.length >= 2) yield beginning;
+  }
+  if (beginning.length === 1) yield beginning;
+}
+
+/** Without a byte order mark. What is neither UTF-8 nor UTF-16 with a mark becomes U+FFFD. */
+export async function* decodePieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
+  let decoder: TextDecoder | undefined;
+  let isUtf8 = true;
+  let held = "";
+  for await (const chunk of withBeginning(chunks)) {
+    if (decoder === undefined) {
+      const utf16 = utf16Of(chunk);
+      isUtf8 = utf16 === undefined;
+      decoder = new TextDecoder(utf16);
+    }
     const text = held + decoder.decode(chunk, { stream: true });
     // What it belongs to is known when the next piece is here.
     held = text.endsWith("\r") ? "\r" : "";
-    yield { text: held === "" ? text : text.slice(0, -1), isBinary: chunk.includes(0) };
+    const whole = held === "" ? text : text.slice(0, -1);
+    yield { text: whole, isBinary: isUtf8 ? chunk.includes(0) : whole.includes("\0") };
   }
-  const rest = decoder.decode();
+  const rest = decoder?.decode() ?? "";
   if (rest !== "") yield { text: held + rest, isBinary: false };
 }
 

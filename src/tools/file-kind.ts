@@ -13,8 +13,11 @@ export type FileKind =
   /** `problem` says what it is, and what to do if there is something. */
   | { readonly kind: "unreadable"; readonly problem: string };
 
+/** Programs that read PDFs look so far for its beginning, since some that write or send them put something before it. */
+const PDF_WITHIN = 1024;
 /** Of the files of Word, Excel and PowerPoint up to 2003, and of later ones that are encrypted. */
 const OLD_OFFICE = Buffer.from("d0cf11e0a1b11ae1", "hex");
+const ANOTHER_WAY = "use exec with a program that reads it";
 const ARCHIVE = /^PK(\x03\x04|\x05\x06)/;
 
 /** `probe` is the beginning of the file, and all of it when it is shorter than `PROBE_BYTES`. */
@@ -31,15 +34,19 @@ export function fileKind(probe: Uint8Array, bytes: number): FileKind {
   const mime = imageType(probe);
   if (mime !== undefined) return { kind: "image", mime };
   if (ARCHIVE.test(start.toString("latin1", 0, 4))) return { kind: "archive" };
+  if (start.subarray(0, PDF_WITHIN).includes("%PDF-")) return { kind: "pdf" };
   if (start.subarray(0, OLD_OFFICE.length).equals(OLD_OFFICE)) {
     return unreadable(
       `it is an old or an encrypted document of Word, Excel or PowerPoint (${size}); save it as docx, xlsx or pptx without a password`,
     );
   }
   const type = mediaType(probe);
-  if (type !== "application/octet-stream") return unreadable(`it is a binary file (${type}, ${size})`);
+  if (type !== "application/octet-stream")
+    return unreadable(`it is a binary file (${type}, ${size}); ${ANOTHER_WAY}`);
   return unreadable(
-    probe.includes(0) ? `it is a binary file (${size})` : `it is a binary file or not UTF-8 text (${size})`,
+    probe.includes(0)
+      ? `it is a binary file (${size}); ${ANOTHER_WAY}`
+      : `it is a binary file or not UTF-8 text (${size}); if it is text, convert it to UTF-8 first, for example with iconv`,
   );
 }
 

@@ -87,6 +87,8 @@ async function collectBelow(
       await breather.take(UNITS_A_FILE);
       const path = join(root, below);
       const stat = await statOf(path);
+      // It was listed: its name is no UTF-8, and what can be shown of it leads nowhere.
+      if (stat === undefined && below.includes("\ufffd")) notes.unreadable.push(below);
       if (stat?.kind !== "file" || stat.bytes === 0) continue;
       const { bytes, modifiedMs } = stat;
       if (bytes <= MAX_FOLDER_FILE_BYTES) found.push({ below, bytes, modifiedMs });

@@ -5,6 +5,7 @@ import { MAX_IMAGE_BYTES } from "../core/media.ts";
 import type { Image } from "../core/model.ts";
 import { type ToolFiles, type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import { quote } from "../lib/file-error.ts";
+import { imageDefect } from "../lib/image-defect.ts";
 import type { TargetFile } from "./target-file.ts";
 
 export async function readImage(
@@ -20,6 +21,8 @@ export async function readImage(
   // One byte more than may be: it can have grown since.
   const bytes = await system.read(path, { end: MAX_IMAGE_BYTES + 1 });
   if (bytes.length > MAX_IMAGE_BYTES) return tooLarge(bytes.length);
+  const defect = imageDefect(bytes, mime);
+  if (defect !== undefined) return toolError(`Cannot show ${quote(shown)}: ${defect}`);
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
   return toolOk(`(The image ${quote(shown)}: ${mime}, ${bytes.length} bytes)`, {
     images: [{ mime, data, name: shown }],

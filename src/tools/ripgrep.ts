@@ -17,8 +17,9 @@ function shellWord(text: string): string {
 
 /**
  * A fixed vector: nothing of what the model wrote is an option, and no configuration of the user's own
- * takes part. It reads every file as text and passes over what it cannot read, so that it finds no less
- * than we would; who finds more does no harm, since what it names is searched again.
+ * takes part. It reads every file as text, by the byte order mark as we do, and passes over what it cannot
+ * read, so that it finds no less than we would; who finds more does no harm, since what it names is searched
+ * again.
  */
 function argumentsFor({ text, ignoreCase }: RequiredText, maxBytes: number): readonly string[] {
   return [
@@ -28,7 +29,7 @@ function argumentsFor({ text, ignoreCase }: RequiredText, maxBytes: number): rea
     "--no-messages",
     "--no-follow",
     "--text",
-    "--encoding=none",
+    "--encoding=auto",
     "--color=never",
     "--files-with-matches",
     "--null",

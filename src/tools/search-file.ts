@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import type { FileSystem } from "../core/platform.ts";
 import type { Breather } from "../lib/breather.ts";
 import { countLines } from "./count-lines.ts";
-import type { SearchPattern } from "./decoded-lines.ts";
+import { type SearchPattern, utf16Of } from "./decoded-lines.ts";
 import { type ReadLine, readLines } from "./read-lines.ts";
 
 /** Smaller files are read at once, which is quicker; the rest as a stream. */
@@ -49,7 +49,7 @@ async function* chunksOf(
   }
   signal.throwIfAborted();
   const content = await system.read(path, { end: READ_AT_ONCE_BYTES });
-  if (literal === undefined || holds(content, literal)) yield content;
+  if (literal === undefined || holds(content, literal) || utf16Of(content) !== undefined) yield content;
 }
 
 function holds(content: Uint8Array, literal: string): boolean {

@@ -70,8 +70,13 @@ async function nearNames(files: ToolFiles, path: RealPath): Promise<readonly str
     const { entries } = await files.system.list(folder, { limit: MOST_NAMES });
     const names = entries.filter(({ kind }) => kind !== "directory").map(({ name }) => name);
     const near = nearestFew(basename(path), names, SUGGESTED).map((name) => join(folder, name));
-    const reachable = await Promise.allSettled(near.map((name) => files.resolve(name, "read")));
-    return near.filter((_, index) => reachable[index]?.status === "fulfilled").map(files.display);
+    const found = await Promise.allSettled(
+      near.map(async (name) => files.system.stat(await files.resolve(name, "read"))),
+    );
+    // A link to nothing, and a name that is no UTF-8, would not be found by the name that is shown.
+    const isThere = (result: (typeof found)[number] | undefined) =>
+      result?.status === "fulfilled" && result.value !== undefined;
+    return near.filter((_, index) => isThere(found[index])).map(files.display);
   } catch {
     return []; // A folder that cannot be listed has no names to suggest; that the file is missing is said anyway.
   }

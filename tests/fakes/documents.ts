@@ -26,7 +26,7 @@ export function paragraph(text: string): string {
   return `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 }
 
-function relationships(relations: readonly (readonly [kind: string, target: string])[]): string {
+export function relationships(relations: readonly (readonly [kind: string, target: string])[]): string {
   const rows = relations.map(
     ([kind, target], index) =>
       `<Relationship Id="rId${index + 1}" Type="${OFFICE}/${kind}" Target="${target}"/>`,
@@ -85,23 +85,37 @@ export function makePptx(
   return makeZip(members);
 }
 
+interface PdfOptions {
+  readonly trailer?: string;
+  readonly width?: number;
+  /** What is drawn by `/X Do`: the first of these by a page, and each next one by the one before it. */
+  readonly forms?: readonly string[];
+}
+
 /** A page for each text, whose lines stand below each other. Only ASCII without brackets, and as much as fits in a page. */
 export function makePdf(
   pages: readonly string[],
-  { trailer = "", width = 612 } = {},
+  { trailer = "", width = 612, forms = [] }: PdfOptions = {},
 ): Uint8Array<ArrayBuffer> {
   const contents = pages.map((text) => {
     const shown = text.split("\n").map((line) => `(${line}) Tj T*`);
-    return `BT /F1 12 Tf 14 TL 72 720 Td ${shown.join(" ")} ET`;
+    return `BT /F1 12 Tf 14 TL 72 720 Td ${shown.join(" ")} ET${forms.length > 0 ? " /X Do" : ""}`;
   });
+  const firstForm = 4 + 2 * pages.length;
+  const resources = (form: number) =>
+    `/Resources<</Font<</F1 3 0 R>>${form < forms.length ? `/XObject<</X ${firstForm + form} 0 R>>` : ""}>>`;
   const objects = [
     "<</Type/Catalog/Pages 2 0 R>>",
     `<</Type/Pages/Count ${pages.length}/Kids[${pages.map((_, index) => `${4 + 2 * index} 0 R`).join(" ")}]>>`,
     "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ...contents.flatMap((content, index) => [
-      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + 2 * index} 0 R>>`,
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} 792]${resources(0)}/Contents ${5 + 2 * index} 0 R>>`,
       `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
     ]),
+    ...forms.map(
+      (content, index) =>
+        `<</Subtype/Form/BBox[0 0 9 9]${resources(index + 1)}/Length ${content.length}>>\nstream\n${content}\nendstream`,
+    ),
   ];
   let file = "%PDF-1.4\n";
   const offsets = objects.map((object, index) => {

@@ -11,10 +11,16 @@ test.each([
   ["src/*.ts", "src/b/a.ts", false],
   ["src/*.ts", "other/src/a.ts", false],
   ["/a.ts", "a.ts", true],
+  ["/a.ts", "src/a.ts", false],
+  ["./*.ts", "src/a.ts", false],
   ["./src/*", "src/a", true],
   ["src/**", "src/a/b.ts", true],
   ["src/**", "src", false],
   ["src/", "src/a/b", true],
+  ["src/", "x/src/a", true],
+  ["src/", "src", false],
+  ["/src/", "x/src/a", false],
+  ["a/src/", "a/src/b/c", true],
   ["**/*.test.ts", "a.test.ts", true],
   ["**/*.test.ts", "x/y/a.test.ts", true],
   ["src/**/test/*.ts", "src/test/a.ts", true],
@@ -38,6 +44,14 @@ test.each([
   ["a,b", "a,b", true],
   ["!*.md", "a.ts", true],
   ["!*.md", "x/a.md", false],
+  ["!vendor", "vendor/a/b.ts", false],
+  ["!vendor", "x/vendor/b.ts", false],
+  ["!vendor/", "vendor/b.ts", false],
+  ["!vendor/", "vendor", true],
+  ["!/vendor", "x/vendor/b.ts", true],
+  ["!src/*", "src/a/b.ts", false],
+  ["!src/**/test", "src/a/test/b.ts", false],
+  ["!src/**/test", "src/a/tests/b.ts", true],
   ["\\*.md", "*.md", true],
   ["\\*.md", "a.md", false],
   ["a+b(c).$d^|", "a+b(c).$d^|", true],
@@ -52,6 +66,13 @@ test.each(["", "!", "/"])("createGlob() refuses %p, which means nothing", (glob)
 
 test.each(["../*", "a/../../b", "/../x", "!../x"])("createGlob() refuses %p, which leads up", (glob) => {
   expect(() => createGlob(glob)).toThrow("name another folder with path");
+});
+
+test.each([
+  ["[z-a].ts", 'the range "z-a" goes backwards'],
+  ["{".repeat(150), "nested too deeply"],
+])("createGlob() says what is wrong with %p in terms of the glob", (glob, why) => {
+  expect(() => createGlob(glob)).toThrow(new RegExp(`^Cannot use the glob .*: .*${why}`));
 });
 
 test("createGlob() takes any text or says why not", () => {

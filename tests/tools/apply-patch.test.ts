@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import * as v from "valibot";
 import type { FileSystem } from "../../src/core/platform.ts";
 import { applyPatch } from "../../src/tools/apply-patch.ts";
 import { createTestToolbox } from "../fakes/toolbox.ts";
@@ -143,6 +144,26 @@ describe("applyPatch() refuses", () => {
     );
     expect(await refused(add("a.txt", ""))).toContain("nothing to add");
     expect(await refused(replace("frist.txt", "x", "y"))).toContain('did you mean "first.txt"');
+  });
+
+  test("applyPatch() refuses to make a file and a folder of one name", async () => {
+    const [file, below] = [add("either", "a"), add("either/below/b.txt", "b")];
+    for (const edits of [
+      [file, below],
+      [below, file],
+    ]) {
+      const { ok, text } = await patch(edits);
+      expect(ok).toBe(false);
+      expect(text).toContain('would make "either" a file, and a folder for "either/below/b.txt"');
+      expect(existsSync(join(workspace, "either"))).toBe(false);
+    }
+  });
+
+  test("applyPatch() says what it takes in the place of other forms of a patch", () => {
+    const problems = (edits: unknown) =>
+      (v.safeParse(applyPatch.parameters, { edits }).issues ?? []).map(({ message }) => message).join();
+    expect(problems("*** Begin Patch\n*** End Patch")).toContain("Give a list of edits, such as");
+    expect(problems([{ path: "a.txt", action: "delete", new_text: "" }])).toContain("use exec with mv or rm");
   });
 
   test("applyPatch() refuses files that are closed, lead outside, or are no text", async () => {

@@ -230,6 +230,7 @@ describe("editFile() refuses", () => {
   test("editFile() shows nothing when nothing is near", async () => {
     expect(await refused("alpha\nbeta\n", "zzzz qqqq")).toContain("read it with read_file and copy");
     expect(await refused("alpha\nbeta\n", "\n\n\n")).toContain("old_text is not in it");
+    expect(await refused("alpha\n\nbeta\n", "\t\n ")).toContain("read it with read_file and copy");
   });
 
   test("editFile() notices line numbers that were copied", async () => {

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import type { FileSystem } from "../../src/core/platform.ts";
+import { decodePieces } from "../../src/tools/decoded-lines.ts";
 import { grep } from "../../src/tools/grep.ts";
 import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 import { createFixture, system } from "./fixture.ts";
@@ -77,6 +78,47 @@ test("grep() takes CRLF as the end of a line and passes over a byte order mark",
 test("grep() searches text that is no UTF-8 as far as it is", async () => {
   const bytes = new Uint8Array([0x66, 0x6f, 0x6f, 0xff, 0x0a, 0xe9, 0x0a]);
   expect(await search({ "a.txt": bytes }, { pattern: "foo", ...content })).toBe("a.txt:1\n> 1| foo\ufffd");
+});
+
+test("grep() searches UTF-16 that says so with a mark", async () => {
+  const little = Buffer.from("\ufeffone\r\n日本 two\r\n", "utf16le");
+  const big = Buffer.from(little).swap16();
+  const files = { "a.txt": little, "b.txt": big, "none.txt": Buffer.from("two\n", "utf16le") };
+  expect(await search(files, { pattern: "^日本 two$", ...content })).toBe(
+    "a.txt:2\n> 2| 日本 two\n\nb.txt:2\n> 2| 日本 two",
+  );
+  expect(await search({ "a.txt": Buffer.from("\ufeffa\0b", "utf16le") }, { pattern: "b" })).toContain(
+    "(Binary files that match, not shown: a.txt)",
+  );
+});
+
+test("decodePieces() gives the same text however the bytes are cut", async () => {
+  const encoding = fc.constantFrom("utf8", "utf16le", "utf16be");
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: "binary" }),
+      encoding,
+      fc.integer({ min: 1, max: 5 }),
+      async (...given) => {
+        const [text, as, size] = given;
+        const marked = Buffer.from(`\ufeff${text}x`, as === "utf8" ? "utf8" : "utf16le");
+        const bytes = as === "utf16be" ? marked.swap16() : marked;
+        async function* cut() {
+          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+        }
+        let decoded = "";
+        for await (const piece of decodePieces(cut())) decoded += piece.text;
+        expect(decoded).toBe(`${text.toWellFormed()}x`);
+      },
+    ),
+  );
+});
+
+test("grep() names what has a name that cannot be opened", async () => {
+  const { call, workspace, put } = createFixture();
+  put("a.txt", "x");
+  writeFileSync(Buffer.concat([Buffer.from(`${workspace}/caf`), Buffer.of(0xe9)]), "x");
+  expect((await call(grep, { pattern: "x" })).text).toBe("a.txt\n\n(Not readable: caf\ufffd)");
 });
 
 test("grep() finds text of any script", async () => {
@@ -310,6 +352,7 @@ describe("beside ripgrep, and skipped where that is not installed", () => {
     fixture.put(".gitignore", "d1\n");
     fixture.put("large", `${"y\n".repeat(600_000)}it's a "Needle"`);
     fixture.put(".rgignore", "*");
+    fixture.put("wide", Buffer.from('\ufeffit\'s a "Needle" 1000', "utf16le"));
   }
 
   test.skipIf(!hasRipgrep).each([
@@ -346,7 +389,7 @@ describe("beside ripgrep, and skipped where that is not installed", () => {
     const fixture = createFixture(without);
     forest(fixture);
     expect((await fixture.call(grep, { pattern: "Needle", output_mode: "count" })).text).toContain(
-      "(23 matching lines in 23 files)",
+      "(24 matching lines in 24 files)",
     );
   });
 });

@@ -37,6 +37,13 @@ test("readFile() shows an image of the largest size, and refuses one that is a b
   });
 });
 
+test("readFile() refuses an image that no model would take", async () => {
+  put("half.png", PNG.subarray(0, 40));
+  expect((await call(readFile, { path: "half.png" })).text).toBe(
+    'Cannot show "half.png": the image is not whole, its end is missing',
+  );
+});
+
 test("readFile() reads a text that begins like an image or an archive as text", async () => {
   put("gif.txt", "GIF89a is a format\n");
   put("zip.txt", "PK are two letters\n");
@@ -74,6 +81,13 @@ test("readFile() shows the pages of a PDF as numbered lines and says that these 
       "(Pages 1-2 of 2.)",
     ].join("\n"),
   });
+});
+
+test("readFile() finds a PDF behind what somebody put before it, and no PDF in a text about one", async () => {
+  put("sent.pdf", Buffer.concat([Buffer.from([0, 0xff, 0x0a]), makePdf(["behind"])]));
+  put("about.txt", "It begins with %PDF-1.4\n");
+  expect((await call(readFile, { path: "sent.pdf" })).text).toContain("2| behind");
+  expect((await call(readFile, { path: "about.txt" })).text).toContain("1| It begins");
 });
 
 test("readFile() shows twenty pages of a PDF, and goes on where it says", async () => {
@@ -159,7 +173,7 @@ test("readFile() names an office document that is too old or encrypted", async (
 test("readFile() names the kind of a binary file where that is known", async () => {
   put("a.gz", Buffer.from("1f8b0800000000000003", "hex"));
   expect((await call(readFile, { path: "a.gz" })).text).toBe(
-    'Cannot read "a.gz": it is a binary file (application/gzip, 10 bytes)',
+    'Cannot read "a.gz": it is a binary file (application/gzip, 10 bytes); use exec with a program that reads it',
   );
 });
 

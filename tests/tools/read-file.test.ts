@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, symlinkSync, truncateSync } from "node:fs";
+import { appendFileSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -104,13 +104,15 @@ test("readFile() refuses a binary file and says how large it is", async () => {
   put("nul.bin", "abc\0def");
   expect(await call(readFile, { path: "nul.bin" })).toEqual({
     ok: false,
-    text: 'Cannot read "nul.bin": it is a binary file (7 bytes)',
+    text: 'Cannot read "nul.bin": it is a binary file (7 bytes); use exec with a program that reads it',
   });
 });
 
 test("readFile() refuses bytes that are no UTF-8", async () => {
   put("latin1.txt", new Uint8Array([0x63, 0x61, 0x66, 0xe9, 0x0a]));
-  expect((await call(readFile, { path: "latin1.txt" })).text).toContain("not UTF-8 text (5 bytes)");
+  expect((await call(readFile, { path: "latin1.txt" })).text).toBe(
+    'Cannot read "latin1.txt": it is a binary file or not UTF-8 text (5 bytes); if it is text, convert it to UTF-8 first, for example with iconv',
+  );
 });
 
 test("readFile() names UTF-16", async () => {
@@ -191,6 +193,15 @@ test("readFile() names up to three files that were probably meant, and none that
   expect((await near.call(readFile, { path: "near/repport-4.md" })).text).not.toContain('report-4.md"?');
   expect((await near.call(readFile, { path: "near/Report1.md" })).text).toContain(
     'there is no such file; did you mean "near/report-1.md", "near/report-2.md", "near/report-3.md"?',
+  );
+});
+
+test("readFile() suggests nothing that it could not read by that name", async () => {
+  const near = createFixture();
+  symlinkSync("nothing", join(near.workspace, "notes.md"));
+  writeFileSync(Buffer.concat([Buffer.from(`${near.workspace}/notes`), Buffer.of(0xe9)]), "x");
+  expect((await near.call(readFile, { path: "notes.m" })).text).toBe(
+    'Cannot read "notes.m": there is no such file; list_dir shows what is there',
   );
 });
 

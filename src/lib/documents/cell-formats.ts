@@ -12,6 +12,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Day 0. It is one day off before March 1900, as it is in the programs that write these files. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30);
 const EPOCH_1904 = Date.UTC(1904, 0, 1);
+/** As many as a spreadsheet can have. */
+const MOST_FORMATS = 65_536;
 /** The last day of the year 9999. */
 const LAST_DAY = 2_958_465;
 
@@ -39,9 +41,12 @@ export function readCellFormats(archive: Archive, name: string, is1904: boolean)
   readXml(archive.read(name), {
     open(element, attribute) {
       const format = Number(attribute("numFmtId"));
-      if (element === "numFmt") codes.set(format, isDateCode(attribute("formatCode") ?? ""));
+      if (element === "numFmt" && codes.size < MOST_FORMATS) {
+        codes.set(format, isDateCode(attribute("formatCode") ?? ""));
+      }
       if (element === "cellXfs") isInCells = true;
-      if (element === "xf" && isInCells) isDate.push(codes.get(format) ?? isStandardDate(format));
+      if (element === "xf" && isInCells && isDate.length < MOST_FORMATS)
+        isDate.push(codes.get(format) ?? isStandardDate(format));
     },
     close(element) {
       if (element === "cellXfs") isInCells = false;

@@ -5,9 +5,9 @@ import type { XmlListener } from "./xml.ts";
 
 /**
  * What has nothing to read: properties (a `tab` there is a stop of the ruler), and what stands in for
- * something that is there as well.
+ * something that is there as well: `Fallback`, and what was moved, which is where it is now too.
  */
-const skipped = new Set(["pPr", "rPr", "sectPr", "tblPr", "trPr", "tcPr", "Fallback"]);
+const skipped = new Set(["pPr", "rPr", "sectPr", "tblPr", "trPr", "tcPr", "Fallback", "moveFrom"]);
 /** The number of a slide, which is a field in its text. */
 const COUNTER = "slidenum";
 

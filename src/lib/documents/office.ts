@@ -3,40 +3,48 @@
 import { UserError } from "../../core/errors.ts";
 import type { OfficeKind, WorkerProgram } from "../../core/workers.ts";
 import { createOfficeText } from "./office-text.ts";
-import { PRESENTATION, readPresentation } from "./presentation.ts";
-import { readSpreadsheet, WORKBOOK } from "./spreadsheet.ts";
+import { readPresentation } from "./presentation.ts";
+import { readRelations } from "./relations.ts";
+import { readSpreadsheet } from "./spreadsheet.ts";
 import { createTextSink, type TextSink } from "./text-sink.ts";
 import { readXml } from "./xml.ts";
 import { type Archive, openArchive } from "./zip.ts";
 
-const DOCUMENT = "word/document.xml";
-
-function readDocument(archive: Archive, sink: TextSink): void {
-  for (const name of [DOCUMENT, "word/footnotes.xml", "word/endnotes.xml"]) {
+function readDocument(archive: Archive, main: string, sink: TextSink): void {
+  for (const name of [main, "word/footnotes.xml", "word/endnotes.xml"]) {
     readXml(archive.read(name), createOfficeText(sink), sink.isFull);
   }
 }
 
 interface Format {
   readonly kind: OfficeKind;
-  /** The member that each document of the kind has. */
+  readonly folder: string;
+  /** What the member that all else hangs on is called, nearly always. */
   readonly main: string;
-  readonly read: (archive: Archive, sink: TextSink) => void;
+  readonly read: (archive: Archive, main: string, sink: TextSink) => void;
 }
 
 const formats: readonly Format[] = [
-  { kind: "docx", main: DOCUMENT, read: readDocument },
-  { kind: "xlsx", main: WORKBOOK, read: readSpreadsheet },
-  { kind: "pptx", main: PRESENTATION, read: readPresentation },
+  { kind: "docx", folder: "word/", main: "word/document.xml", read: readDocument },
+  { kind: "xlsx", folder: "xl/", main: "xl/workbook.xml", read: readSpreadsheet },
+  { kind: "pptx", folder: "ppt/", main: "ppt/presentation.xml", read: readPresentation },
 ];
+
+function findMain(archive: Archive): { format: Format; main: string } | undefined {
+  const usual = formats.find(({ main }) => archive.has(main));
+  if (usual !== undefined) return { format: usual, main: usual.main };
+  const main = readRelations(archive, "").find(({ kind }) => kind === "officeDocument")?.target ?? "";
+  const format = formats.find(({ folder }) => main.startsWith(folder));
+  return format !== undefined && archive.has(main) ? { format, main } : undefined;
+}
 
 export const officeProgram: WorkerProgram<"office"> = async ({ bytes, maxChars }) => {
   const archive = await openArchive(bytes);
-  const format = formats.find(({ main }) => archive.has(main));
-  if (format === undefined) {
+  const found = findMain(archive);
+  if (found === undefined) {
     throw new UserError("it is a ZIP archive and no document of Word, Excel or PowerPoint");
   }
   const sink = createTextSink(maxChars);
-  format.read(archive, sink);
-  return { kind: format.kind, ...sink.finish() };
+  found.format.read(archive, found.main, sink);
+  return { kind: found.format.kind, ...sink.finish() };
 };

@@ -28,13 +28,21 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function textOf(pdf: Pdf, number: number): Promise<string> {
+/** Piece by piece, because a small file can have a page of any length. */
+async function textOf(pdf: Pdf, number: number, room: number): Promise<{ text: string; isCut: boolean }> {
   const page = await pdf.getPage(number);
-  const { items } = await page.getTextContent();
-  const text = items.map((item) => ("str" in item ? item.str + (item.hasEOL ? "\n" : "") : "")).join("");
+  const reader = page.streamTextContent().getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    for (const item of value.items) if ("str" in item) text += item.str + (item.hasEOL ? "\n" : "");
+    // Nobody tells the package to stop: the thread ends when there is an answer.
+    if (text.length > room) return { text: head(wellFormed(text), room), isCut: true };
+  }
   // What a page needed is gone before the next one is read.
   page.cleanup();
-  return wellFormed(text).trimEnd();
+  return { text: wellFormed(text).trimEnd(), isCut: false };
 }
 
 export const pdfProgram: WorkerProgram<"pdf"> = async ({ bytes, firstPage, lastPage, maxChars }) => {
@@ -43,11 +51,11 @@ export const pdfProgram: WorkerProgram<"pdf"> = async ({ bytes, firstPage, lastP
   const pages: string[] = [];
   let room = maxChars;
   for (let number = firstPage; number <= Math.min(lastPage, pageCount); number++) {
-    const text = await textOf(pdf, number).catch((error) => {
+    const { text, isCut } = await textOf(pdf, number, room).catch((error) => {
       throw explain(error);
     });
-    pages.push(head(text, room));
-    if (text.length > room) return { pages, pageCount, truncated: true };
+    pages.push(text);
+    if (isCut) return { pages, pageCount, truncated: true };
     room -= text.length;
   }
   return { pages, pageCount, truncated: false };

@@ -6,26 +6,24 @@ import type { TextSink } from "./text-sink.ts";
 import { readXml } from "./xml.ts";
 import type { Archive } from "./zip.ts";
 
-export const PRESENTATION = "ppt/presentation.xml";
-
-function slidesOf(archive: Archive): readonly string[] {
-  const targets = new Map(readRelations(archive, PRESENTATION).map(({ id, target }) => [id, target]));
-  const slides: string[] = [];
-  readXml(archive.read(PRESENTATION), {
+function slidesOf(archive: Archive, main: string): ReadonlySet<string> {
+  const targets = new Map(readRelations(archive, main).map(({ id, target }) => [id, target]));
+  const slides = new Set<string>();
+  readXml(archive.read(main), {
     open(name, attribute) {
       const target = name === "sldId" ? targets.get(attribute("*:id") ?? "") : undefined;
-      if (target !== undefined) slides.push(target);
+      if (target !== undefined) slides.add(target);
     },
   });
   return slides;
 }
 
-export function readPresentation(archive: Archive, sink: TextSink): void {
+export function readPresentation(archive: Archive, main: string, sink: TextSink): void {
   function readText(name: string): void {
     readXml(archive.read(name), createOfficeText(sink), sink.isFull);
   }
 
-  for (const [index, slide] of slidesOf(archive).entries()) {
+  for (const [index, slide] of [...slidesOf(archive, main)].entries()) {
     if (sink.isFull()) return;
     if (index > 0) sink.endLine();
     sink.add(`[Slide ${index + 1}]`);

@@ -1,18 +1,20 @@
 /** The text of an Excel document: its sheets in their order, a line for each row with its cells between tabs. */
 
 import { UserError } from "../../core/errors.ts";
+import { head } from "../text.ts";
 import { type CellFormats, readCellFormats } from "./cell-formats.ts";
 import { readRelations } from "./relations.ts";
 import type { TextSink } from "./text-sink.ts";
 import { readXml, type XmlListener } from "./xml.ts";
 import type { Archive } from "./zip.ts";
 
-export const WORKBOOK = "xl/workbook.xml";
 /** Sheets only have numbers for them, so that all must be in memory. */
 const MOST_STRINGS = 2_000_000;
 const MOST_STRING_CHARS = 64 * 1024 * 1024;
 /** As many as a sheet can have. */
 const MOST_COLUMNS = 16_384;
+/** Three times what a cell can hold. */
+const MOST_CELL_CHARS = 100_000;
 
 interface Sheet {
   readonly name: string;
@@ -23,6 +25,11 @@ interface Workbook {
   readonly sheets: readonly Sheet[];
   readonly strings: readonly string[];
   readonly formats: CellFormats;
+}
+
+/** A file can claim to have more in a cell than there is memory. */
+function append(text: string, piece: string): string {
+  return text.length < MOST_CELL_CHARS ? text + head(piece, MOST_CELL_CHARS - text.length) : text;
 }
 
 /** Gathers text in `t`, without the hints on how it is pronounced. */
@@ -45,7 +52,7 @@ function createStringReader() {
       if (name === "rPh") isInHint = false;
     },
     text(piece: string): void {
-      if (isInText && !isInHint) text += piece;
+      if (isInText && !isInHint) text = append(text, piece);
     },
   };
 }
@@ -71,22 +78,22 @@ function readStrings(archive: Archive, name: string): readonly string[] {
   return strings;
 }
 
-function readWorkbook(archive: Archive): Workbook {
-  const relations = readRelations(archive, WORKBOOK);
+function readWorkbook(archive: Archive, main: string): Workbook {
+  const relations = readRelations(archive, main);
   const targets = new Map(relations.map(({ id, target }) => [id, target]));
   const targetOf = (wanted: string, usual: string) =>
     relations.find(({ kind }) => kind === wanted)?.target ?? usual;
-  const sheets: Sheet[] = [];
+  const sheets = new Map<string, Sheet>();
   let is1904 = false;
-  readXml(archive.read(WORKBOOK), {
+  readXml(archive.read(main), {
     open(name, attribute) {
       if (name === "workbookPr") is1904 = ["1", "true"].includes(attribute("date1904") ?? "");
       const target = name === "sheet" ? targets.get(attribute("*:id") ?? "") : undefined;
-      if (target !== undefined) sheets.push({ name: attribute("name") ?? "", target });
+      if (target !== undefined) sheets.set(target, { name: attribute("name") ?? "", target });
     },
   });
   return {
-    sheets,
+    sheets: [...sheets.values()],
     strings: readStrings(archive, targetOf("sharedStrings", "xl/sharedStrings.xml")),
     formats: readCellFormats(archive, targetOf("styles", "xl/styles.xml"), is1904),
   };
@@ -108,17 +115,22 @@ function createSheetReader({ strings, formats }: Workbook, sink: TextSink): XmlL
   let style = 0;
   let value = "";
   let isInValue = false;
+  let formula = "";
+  let isInFormula = false;
 
   function startCell(attribute: (name: string) => string | undefined): void {
     type = attribute("t") ?? "n";
     style = Number(attribute("s") ?? 0);
     value = "";
+    formula = "";
     const next = Math.max(columnOf(attribute("r")) ?? 0, column + 1);
     for (; column < next; column++) if (column > 0) sink.separate("\t");
   }
 
   function shownValue(): string {
     if (type === "inlineStr") return inline.take();
+    // Who wrote it does not calculate, and nobody who does has saved it yet.
+    if (value === "" && formula !== "") return `=${formula}`;
     if (type === "s") return strings[Number(value)] ?? "";
     if (type === "b") return value === "1" ? "TRUE" : "FALSE";
     return type === "n" ? formats.show(value, style) : value;
@@ -129,10 +141,12 @@ function createSheetReader({ strings, formats }: Workbook, sink: TextSink): XmlL
       inline.open(name);
       if (name === "c") startCell(attribute);
       if (name === "v") isInValue = true;
+      if (name === "f") isInFormula = true;
     },
     close(name) {
       inline.close(name);
       if (name === "v") isInValue = false;
+      if (name === "f") isInFormula = false;
       if (name === "c") sink.add(shownValue().replace(/\s+/g, " ").trim());
       if (name === "row") {
         sink.endLine();
@@ -141,13 +155,14 @@ function createSheetReader({ strings, formats }: Workbook, sink: TextSink): XmlL
     },
     text(text) {
       inline.text(text);
-      if (isInValue) value += text;
+      if (isInValue) value = append(value, text);
+      if (isInFormula) formula = append(formula, text);
     },
   };
 }
 
-export function readSpreadsheet(archive: Archive, sink: TextSink): void {
-  const workbook = readWorkbook(archive);
+export function readSpreadsheet(archive: Archive, main: string, sink: TextSink): void {
+  const workbook = readWorkbook(archive, main);
   for (const [index, { name, target }] of workbook.sheets.entries()) {
     if (sink.isFull()) return;
     if (index > 0) sink.endLine();

@@ -5,7 +5,7 @@ import type { Inflate } from "fflate";
 import { UserError } from "../../core/errors.ts";
 
 const MOST_MEMBERS = 10_000;
-/** Of all members together, inflated. */
+/** Of all members together, inflated; and of all that is read, since one member can be asked for again and again. */
 const MOST_BYTES = 256 * 1024 * 1024;
 /** Deflate makes at most a thousand times as much of it, which still fits into memory. */
 const PIECE_BYTES = 4 * 1024;
@@ -156,6 +156,8 @@ export async function openArchive(given: Uint8Array<ArrayBuffer>): Promise<Archi
     throw new UserError(`it is packed in a way that cannot be read here (method ${member.method})`);
   }
 
+  let readable = MOST_BYTES;
+
   return {
     has: (name) => members.has(name),
     *read(name) {
@@ -165,6 +167,8 @@ export async function openArchive(given: Uint8Array<ArrayBuffer>): Promise<Archi
       for (const piece of unpack(member)) {
         left -= piece.length;
         if (left < 0) throw damaged("a file in it is larger than it says");
+        readable -= piece.length;
+        if (readable < 0) throw damaged("the same files in it are meant too often");
         yield piece;
       }
     },

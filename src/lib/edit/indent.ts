@@ -19,10 +19,21 @@ interface Unit {
   readonly found: string;
 }
 
+/** By how much each line is deeper than the next one up, in the request and in the file: the file may begin deeper. */
+function* stepsOf(indents: ReadonlyMap<string, string>): Generator<readonly [wanted: string, found: string]> {
+  const sorted = [...indents].sort(([a], [b]) => a.length - b.length);
+  let [above, aboveFound] = sorted.length === 1 ? ["", ""] : (sorted[0] ?? ["", ""]);
+  for (const [wanted, found] of sorted) {
+    const isDeeper = wanted.startsWith(above) && found.startsWith(aboveFound);
+    yield isDeeper ? [wanted.slice(above.length), found.slice(aboveFound.length)] : [wanted, found];
+    [above, aboveFound] = [wanted, found];
+  }
+}
+
 /** Spaces that stand for one tab, or the other way round, where all lines agree on how many. */
 function unitOf(indents: ReadonlyMap<string, string>): Unit | undefined {
   let unit: Unit | undefined;
-  for (const [wanted, found] of indents) {
+  for (const [wanted, found] of stepsOf(indents)) {
     if (wanted === "" && found === "") continue;
     const [spaces, tabs] = /^\t+$/.test(found) ? [wanted, found] : [found, wanted];
     if (!/^ +$/.test(spaces) || !/^\t+$/.test(tabs)) return undefined;

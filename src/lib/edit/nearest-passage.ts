@@ -59,7 +59,8 @@ function createSimilarity(line: string): (other: string) => number {
  * `undefined` when nothing comes close or `text` is too large for the search.
  */
 export function findNearestPassage(text: string, wanted: string): NearestPassage | undefined {
-  if (text.length > LONGEST_TEXT) return undefined;
+  // What is blank is like any blank line.
+  if (text.length > LONGEST_TEXT || wanted.trim() === "") return undefined;
   const lines = text.split(/\r?\n/);
   if (lines.length > MOST_LINES) return undefined;
   const wantedLines = toLf(wanted).replace(/\n$/, "").split("\n").slice(0, WINDOW_LINES);

@@ -34,10 +34,19 @@ const ASSERTIONS: Readonly<Record<string, Assertion>> = {
 
 const LITERALLY = "To search for the text as it is, set fixed_strings to true";
 
+interface PatternOptions {
+  readonly ignoreCase: boolean;
+  /** How errors speak of it (as the pattern, in quotes), and what they advise where they know nothing better. */
+  readonly name?: string;
+  readonly hint?: string;
+}
+
 /** Throws a `UserError` that says what is wrong and where. */
-export function parsePattern(pattern: string, { ignoreCase }: { ignoreCase: boolean }): Node {
-  const refuse = (why: string, hint = LITERALLY) =>
-    new UserError(`Cannot use the pattern ${quote(pattern)}: ${why}`, { hint });
+export function parsePattern(
+  pattern: string,
+  { ignoreCase, name = `the pattern ${quote(pattern)}`, hint: usualHint = LITERALLY }: PatternOptions,
+): Node {
+  const refuse = (why: string, hint = usualHint) => new UserError(`Cannot use ${name}: ${why}`, { hint });
   if (pattern === "") throw refuse("it is empty", "Name something to search for");
   if (pattern.length > LONGEST_PATTERN)
     throw refuse(`it is longer than ${LONGEST_PATTERN} characters`, "Use a shorter one");
@@ -163,7 +172,7 @@ function parseCounts(reader: SetReader): [number, number] | undefined {
   if (reader.take("+")) return [1, Infinity];
   if (reader.take("?")) return [0, 1];
   // A brace that holds no numbers stands for itself, as in `interface {`.
-  const counts = reader.takeMatch(/^\{(\d{1,9})(,(\d{0,9}))?\}/);
+  const counts = reader.takeMatch(/^\{(?!,?\})(\d{0,9})(,(\d{0,9}))?\}/);
   if (counts === undefined) return undefined;
   const least = Number(counts[1]);
   if (counts[2] === undefined) return [least, least];

@@ -151,6 +151,13 @@ export function createSetReader(
     let inside = "";
     // A bracket that closes at once stands for itself.
     for (let isFirst = true; isFirst || !reader.take("]"); isFirst = false) {
+      // Between two sets they mean something, and taken for themselves they would find other lines in silence.
+      const operator = isFirst ? undefined : reader.takeMatch(/^(?:&&|~~|--(?!\]))/)?.[0];
+      if (operator !== undefined)
+        throw refuse(
+          `"${operator}" between sets is not supported`,
+          "Write out the characters that are meant",
+        );
       if (reader.isAtEnd())
         throw refuse(`the "[" at ${start} is not closed; to search for a bracket escape it as \\[`);
       inside += readItem();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { UserError } from "../../../src/core/errors.ts";
 import { officeProgram } from "../../../src/lib/documents/office.ts";
-import { makeDocx, makePptx, makeXlsx, makeZip, paragraph } from "../../fakes/documents.ts";
+import { makeDocx, makePptx, makeXlsx, makeZip, paragraph, relationships } from "../../fakes/documents.ts";
 
 async function textOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return (await officeProgram({ bytes, maxChars: 100_000 })).text;
@@ -45,6 +45,20 @@ test("officeProgram() keeps a table within a cell in the line of the cell", asyn
   const inner = `<w:tbl><w:tr>${cell(paragraph("x"))}${cell(paragraph("y"))}</w:tr></w:tbl>`;
   const bytes = makeDocx(`<w:tbl><w:tr>${cell(inner)}${cell(paragraph("z"))}</w:tr></w:tbl>`);
   expect(await textOf(bytes)).toBe("x y\tz");
+});
+
+test("officeProgram() shows what was moved once, where it is now", async () => {
+  const body =
+    `<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>${paragraph("first")}` +
+    "<w:p><w:moveTo><w:r><w:t>moved</w:t></w:r></w:moveTo></w:p>";
+  expect(await textOf(makeDocx(body))).toBe("first\nmoved");
+});
+
+test("officeProgram() shows the formula of a cell that has no value yet", async () => {
+  const rows =
+    '<row><c r="A1"><f>SUM(B1:C1)&amp;"x"</f></c><c r="B1"><f>1+1</f><v>2</v></c><c r="C1"><f/></c></row>' +
+    "<row><c><f>A1</f><v></v></c></row>";
+  expect(await textOf(makeXlsx([["S", rows]]))).toBe('[Sheet: S]\n=SUM(B1:C1)&"x"\t2\n=A1');
 });
 
 test("officeProgram() leaves out what was deleted, instructions of fields, and stand-ins", async () => {
@@ -137,6 +151,47 @@ test("officeProgram() shows the slides of a pptx in the order of the presentatio
     text: "[Slide 1]\nTitle\nOne\n[Notes]\nSay hello\n\n\n[Slide 2]\nl\tr",
     truncated: false,
   });
+});
+
+test.each([
+  ["word/document2.xml", paragraph("found")],
+  ["xl/book.xml", ""],
+  ["ppt/show.xml", ""],
+])("officeProgram() finds the main part where the document says that it is: %s", async (main, body) => {
+  const bytes = makeZip({
+    "_rels/.rels": relationships([["officeDocument", main]]),
+    [main]: `<d>${body}</d>`,
+  });
+  const { kind, text } = await officeProgram({ bytes, maxChars: 100 });
+  expect([kind, text]).toEqual([
+    /^w/.test(main) ? "docx" : /^x/.test(main) ? "xlsx" : "pptx",
+    body && "found",
+  ]);
+});
+
+test("officeProgram() reads a sheet once, however often it is named", async () => {
+  const sheet = '<sheet name="S" r:id="rId1"/>';
+  const bytes = makeZip({
+    "xl/workbook.xml": `<workbook><sheets>${sheet.repeat(3)}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": relationships([["worksheet", "s.xml"]]),
+    "xl/s.xml": "<worksheet><row><c><v>1</v></c></row></worksheet>",
+  });
+  expect(await textOf(bytes)).toBe("[Sheet: S]\n1");
+});
+
+test("officeProgram() refuses a document that links more than there can be", async () => {
+  const links = Array.from({ length: 20_001 }, () => ["worksheet", "s.xml"] as const);
+  const bytes = makeZip({
+    "xl/workbook.xml": "<workbook/>",
+    "xl/_rels/workbook.xml.rels": relationships(links),
+  });
+  await expect(textOf(bytes)).rejects.toThrow("it is damaged (too much in it is linked)");
+});
+
+test("officeProgram() takes no more of a cell than a cell can hold", async () => {
+  const rows = `<row><c><v>${"1".repeat(5_000_000)}</v></c><c t="inlineStr"><is><t>${"a".repeat(300_000)}</t></is></c></row>`;
+  const { text } = await officeProgram({ bytes: makeXlsx([["S", rows]]), maxChars: 2_000_000 });
+  expect(text.length).toBe("[Sheet: S]\n\t".length + 200_000);
 });
 
 test("officeProgram() stops where there is enough, between characters, and says so", async () => {

@@ -44,6 +44,14 @@ test("pdfProgram() stops where there is enough text, and says so", async () => {
   });
 });
 
+test("pdfProgram() stops in the middle of a page that a small file makes endless", async () => {
+  // Each draws the next one twice, so that the text of the last is there as often as none can read.
+  const forms = [...Array.from({ length: 40 }, () => "/X Do /X Do"), "BT /F1 12 Tf (abcde) Tj ET"];
+  const bytes = makePdf(["above"], { forms });
+  const { pages, truncated } = await pdfProgram({ ...ALL, bytes, maxChars: 1_000 });
+  expect([pages.length, pages[0]?.length, truncated]).toEqual([1, 1_000, true]);
+});
+
 test("pdfProgram() says that a PDF is encrypted", async () => {
   const key = "12345678901234567890123456789012";
   const trailer = `/Encrypt<</Filter/Standard/V 1/R 2/O(${key})/U(${key})/P -44>>/ID[(1234567890123456)(1234567890123456)]`;

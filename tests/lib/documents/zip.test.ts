@@ -63,6 +63,13 @@ test("openArchive() stops a member that is larger than it claims to be, before a
   expect(given).toBeLessThanOrEqual(5_000_000);
 });
 
+test("openArchive() does not read a member again and again", async () => {
+  const archive = await openArchive(zipSync({ a: new Uint8Array(64 * 1024 * 1024) }, { level: 0 }));
+  const readOnce = () => [...archive.read("a")].length;
+  for (let time = 0; time < 4; time++) readOnce();
+  expect(readOnce).toThrow("it is damaged (the same files in it are meant too often)");
+});
+
 test("openArchive() refuses more than 10,000 members", async () => {
   const members = Object.fromEntries(
     Array.from({ length: 10_001 }, (_, index) => [`${index}`, new Uint8Array(0)]),

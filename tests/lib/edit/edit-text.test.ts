@@ -66,6 +66,13 @@ describe("editText() fits the replacement in", () => {
       "\tif a:\n\t\tfor c:\n\t\t\td\n",
     );
     expect(edit("  if a:\n    b\n", "\tif a:\n\t\tb", "\tif a:\n\t\t\tb")).toBe("  if a:\n      b\n");
+    // Also where the passage stands deeper in the file than in the request.
+    expect(edit("\tif a:\n\t\tb\n", "if a:\n    b", "if a:\n    for c:\n        d")).toBe(
+      "\tif a:\n\t\tfor c:\n\t\t\td\n",
+    );
+    expect(edit("    if a:\n        b\n", "if a:\n\tb", "if a:\n\tfor c:\n\t\td")).toBe(
+      "    if a:\n        for c:\n            d\n",
+    );
   });
 
   test("editText() takes indentation away where the file has less", () => {
