@@ -10,9 +10,17 @@ import { type EndMessage, transferable } from "./lib/worker-protocol.ts";
 /** Each takes megabytes and a core; a third job waits. */
 const MOST_THREADS = 2;
 const REASON_CHARS = 300;
+/**
+ * By so much the process may grow while a job runs, looked at so often. A thread has no bound of its own, and
+ * a document of a few kilobytes can unpack to more than there is.
+ */
+const MOST_GROWTH = 512 * 1024 * 1024;
+const LOOK_MS = 100;
 
 export interface WorkersOptions {
   readonly clock: Pick<Clock, "after">;
+  /** What the whole process has. */
+  readonly memory?: () => number;
   /** What a thread runs (`worker.ts`). */
   readonly entry?: URL;
 }
@@ -97,6 +105,7 @@ function reasonOf({ name, message, isExpected }: Extract<EndMessage, { type: "fa
 
 export function createWorkers({
   clock,
+  memory = () => process.memoryUsage.rss(),
   entry = new URL("./worker.ts", import.meta.url),
 }: WorkersOptions): Workers {
   const gate = createGate(MOST_THREADS);
@@ -122,6 +131,12 @@ export function createWorkers({
         onDeath: (how) => fail(`the thread that read it died (${how})`),
       });
       const callOff = clock.after(timeoutMs, () => fail(`reading it took longer than ${timeoutMs / 1000} s`));
+      const before = memory();
+      let stopLooking = clock.after(LOOK_MS, look);
+      function look(): void {
+        if (memory() - before <= MOST_GROWTH) stopLooking = clock.after(LOOK_MS, look);
+        else fail(`reading it took more than ${MOST_GROWTH / 1024 / 1024} MiB of memory`);
+      }
       const giveUp = () => fail("the program is ending");
       const onAbort = () => finish(() => reject(signal.reason));
       signal.addEventListener("abort", onAbort, { once: true });
@@ -130,6 +145,7 @@ export function createWorkers({
       /** Only the first counts: the thread tells nothing any more after it. */
       function finish(settle: () => void): void {
         callOff();
+        stopLooking();
         signal.removeEventListener("abort", onAbort);
         running.delete(giveUp);
         void thread.end();

@@ -56,6 +56,24 @@ test("run() gives a thread up that loops when its time is over", async () => {
   expect(clock.pending).toBe(0);
 });
 
+test("run() gives a thread up that takes too much memory", async () => {
+  const clock = createFakeClock();
+  let bytes = 100e6;
+  const workers = createWorkers({
+    clock,
+    memory: () => bytes,
+    entry: new URL(`file://${programs}/wayward-worker.ts`),
+  });
+  const input = { html: "", url: "loop", mode: "text", maxChars: 100 } as const;
+  const outcome = workers.run("html", input, { timeoutMs: 30_000, signal: never });
+  await clock.whenPending(2);
+  await clock.advance(1_000);
+  bytes += 600e6;
+  await clock.advance(100);
+  expect(await outcome).toEqual({ ok: false, reason: "reading it took more than 512 MiB of memory" });
+  expect(clock.pending).toBe(0);
+});
+
 test("run() leaves no thread behind that would keep the process alive", async () => {
   const child = Bun.spawn([process.execPath, join(programs, "give-up-on-loop.ts")], { stderr: "inherit" });
   expect(await child.exited).toBe(0);
@@ -89,9 +107,10 @@ test("run() runs two threads at once, and the next when one is done", async () =
   const first = go("silence", { signal: abort.signal });
   const second = go("silence");
   const third = go("echo", { html: "third" });
-  await clock.whenPending(2);
+  // The time that each may take, and the next look at its memory.
+  await clock.whenPending(4);
   await clock.advance(29_999);
-  expect(clock.pending).toBe(2);
+  expect(clock.pending).toBe(4);
   abort.abort(new Error("make room"));
   await expect(first).rejects.toThrow("make room");
   expect(await third).toMatchObject({ ok: true, output: { text: "third" } });
@@ -108,7 +127,7 @@ test("run() lets a job that waits be aborted, and those behind it take their tur
   const last = go("echo", { html: "last" });
   abort.abort(new Error("no longer"));
   await expect(waiting).rejects.toThrow("no longer");
-  await clock.whenPending(2);
+  await clock.whenPending(4);
   workers.endAll();
   await Promise.all(held);
   expect(await last).toMatchObject({ ok: true, output: { text: "last" } });

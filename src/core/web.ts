@@ -29,6 +29,8 @@ export interface WebResponse {
   readonly truncated: boolean;
   /** A redirect led from https to http, so that anybody on the way could have changed the answer. */
   readonly downgraded: boolean;
+  /** Some address on the way was allowed by the owner alone, so that nobody else is to know of it. */
+  readonly isListed: boolean;
 }
 
 export interface WebFailure {
@@ -84,7 +86,7 @@ export interface PageReader {
    * `url` led to `finalUrl`. Rejects only with the signal's reason.
    */
   read(
-    { url, finalUrl }: Pick<WebResponse, "url" | "finalUrl">,
+    { url, finalUrl, isListed }: Pick<WebResponse, "url" | "finalUrl" | "isListed">,
     signal: AbortSignal,
   ): Promise<{ title: string; text: string } | undefined>;
 }

@@ -50,9 +50,22 @@ function whyNotPublic(ip: Ip): string | undefined {
 }
 
 /** An IPv4 address inside an IPv6 one counts as what it is. `undefined` for anything but the usual spelling. */
-function parseAddress(text: string): Ip | undefined {
+function parseAddress(spelt: string): Ip | undefined {
+  const text = withoutDots(spelt);
   const isUsual = ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
   return isUsual ? ipaddr.process(text) : undefined;
+}
+
+/** Resolvers write the end of `::8.8.8.8` so, which the parser takes for 8.8.8.8 and connections do not. */
+function withoutDots(text: string): string {
+  return text.replace(
+    /^([0-9a-f:]*:)(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?=%|$)/i,
+    (whole, start: string, ...ends: string[]) => {
+      const [a = 0, b = 0, c = 0, d = 0] = ends.slice(0, 4).map(Number);
+      if ([a, b, c, d].some((byte) => byte > 255)) return whole;
+      return `${start}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+    },
+  );
 }
 
 function isWithin(ip: Ip, ranges: AddressRanges): boolean {

@@ -20,9 +20,9 @@ export interface PageReaderOptions {
 
 export function createPageReader({ web, key = "" }: PageReaderOptions): PageReader {
   return {
-    async read({ url, finalUrl }, signal) {
+    async read({ url, finalUrl, isListed }, signal) {
       const address = tellable(finalUrl);
-      if (address === undefined || tellable(url) === undefined) return undefined;
+      if (isListed || address === undefined || tellable(url) === undefined) return undefined;
       const response = await web.fetch(READER + address, {
         headers: { accept: "application/json", ...(key !== "" && { authorization: `Bearer ${key}` }) },
         maxBytes: MOST_BYTES,

@@ -35,8 +35,8 @@ function matches(host: string, port: string, entry: string): boolean {
   if (entry === "*") return true;
   const range = parseRange(entry);
   if (range !== undefined) return isAddressIn(host, [range]);
-  const [, name = entry, onlyPort] = /^\[?([^\]]*?)\]?:(\d+)$/.exec(entry) ?? [];
-  if (onlyPort !== undefined && onlyPort !== port) return false;
-  const suffix = name.replace(/^\*?\./, "");
-  return host === suffix || host.endsWith(`.${suffix}`);
+  const [, address, name = entry, onlyPort] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(entry) ?? [];
+  if (onlyPort && onlyPort !== port) return false;
+  const suffix = (address ?? name).replace(/^\*?\./, "").replace(/\.$/, "");
+  return suffix === "*" || host === suffix || host.endsWith(`.${suffix}`);
 }

@@ -12,10 +12,10 @@ const LOOSE_JOINER =
 // So has a choice between a picture and a letter, behind what can be both.
 const LOOSE_SELECTOR = /(?<![\p{Extended_Pictographic}\d#*])[\ufe0e\ufe0f]/gu;
 
-/** The rest stays as it was, but for CRLF, which becomes LF. */
+/** The rest stays as it was, but for line ends of other systems and pages, which become LF. */
 export function stripInvisible(text: string): string {
   if (/^[\x09\x0a\x20-\x7e]*$/.test(text)) return text;
-  return stripControls(text.replaceAll("\r\n", "\n"))
+  return stripControls(text.replace(/\r\n?|[\v\f\x85]/g, "\n"))
     .replace(UNSEEN, "")
     .replace(LOOSE_JOINER, "")
     .replace(LOOSE_SELECTOR, "");

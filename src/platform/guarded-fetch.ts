@@ -4,9 +4,9 @@ import type { Clock } from "../core/platform.ts";
 import type { GuardedFetch, WebFailure, WebRequest, WebResponse } from "../core/web.ts";
 import { abortable, limitSignal } from "../lib/abort.ts";
 import { type AddressRanges, isAddressIn, judgeAddress } from "../lib/address.ts";
-import { errorCode } from "../lib/error-code.ts";
 import { proxyFor } from "../lib/proxy.ts";
 import { parseWebAddress, type WebAddress } from "../lib/web-address.ts";
+import { isNotConnected, isNotFound, whatWentWrong } from "./network-error.ts";
 import { ACCEPT_ENCODING, type BoundedBody, readBody } from "./web-body.ts";
 import { firstHop, type Hop, NotFollowed, nextHop } from "./web-redirect.ts";
 import type { IncomingResponse, OutgoingRequest, SendRequest } from "./web-request.ts";
@@ -35,6 +35,13 @@ const MOST_ADDRESSES = 4;
 /** How long somebody waits who only wants to know whether there would be a refusal. */
 const LOOK_UP_MS = 5_000;
 const LOOPBACK = ["127.0.0.1", "::1"];
+const PROXY_SETTINGS = "tools.web.proxy (or the variable that names the proxy)";
+
+interface Allowed {
+  readonly addresses: readonly string[];
+  /** The owner alone allows some of them. */
+  readonly isListed: boolean;
+}
 
 /** A decision of the guard. */
 class Refused extends Error {}
@@ -46,21 +53,20 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { lookUp, send, clock, whitelist = [], env = {}, proxy, userAgent = "nanobot" } = options;
 
   /** The addresses to connect to, every one of them allowed; none when the proxy is to find the name. */
-  async function resolve(
-    target: WebAddress,
-    proxied: boolean,
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
+  async function resolve(target: WebAddress, proxied: boolean, signal: AbortSignal): Promise<Allowed> {
     const { host, kind } = target;
     const addresses = known(host, kind) ?? (await find(host, kind, proxied, signal));
+    let isListed = false;
     for (const address of addresses) {
       const judgement = judgeAddress(address, whitelist);
       if (!judgement.ok) throw refusedAddress(target, judgement.reason);
+      isListed ||= judgement.isListed;
       // A name of this machine or its network that leads into the internet is somebody's trap or mistake.
       if (kind === "local" && !judgement.isListed) throw refusedAddress(target, `${host} is a local name`);
     }
     // Where there is no route for IPv6, connecting to it can take as long as the whole request may.
-    return addresses.toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":")));
+    const order = addresses.toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":")));
+    return { addresses: order, isListed };
   }
 
   /** What needs no resolver. Programs listen on either loopback address, and the owner need not list both. */
@@ -100,17 +106,21 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const address = URL.parse(text.includes("://") ? text : `http://${text}`);
     if (address === null || !/^https?:$/.test(address.protocol)) {
       throw new Refused(
-        "the configured proxy is not an http or https address, and requests go through no other",
+        "the configured proxy is not an http or https address, and requests go through no other; " +
+          `write ${PROXY_SETTINGS} as http://host:port`,
       );
     }
     if (options.whyNoProxy !== undefined) throw new Refused(options.whyNoProxy);
     return address;
   }
 
-  async function connect(hop: Hop, signal: AbortSignal): Promise<IncomingResponse> {
+  async function connect(
+    hop: Hop,
+    signal: AbortSignal,
+  ): Promise<{ response: IncomingResponse; isListed: boolean }> {
     const target = parse(hop.url);
     const through = proxyOf(target);
-    const addresses = await resolve(target, through !== undefined, signal);
+    const { addresses, isListed } = await resolve(target, through !== undefined, signal);
     const request = {
       url: target.url,
       proxy: through,
@@ -120,7 +130,13 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       signal,
     };
     const candidates = addresses.length === 0 ? [undefined] : addresses.slice(0, MOST_ADDRESSES);
-    return sendToFirst(request, candidates);
+    const response = await sendToFirst(request, candidates);
+    if (through === undefined || response.status !== 407) return { response, isListed };
+    response.cancel();
+    throw new Failed(
+      `the proxy ${through.host} wants a user name and a password, or others than it was given; ` +
+        `write ${PROXY_SETTINGS} as http://user:password@host:port`,
+    );
   }
 
   /** Goes on to the next address where no connection came about, so that nothing is ever sent twice. */
@@ -132,16 +148,25 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       return await send({ ...request, address });
     } catch (cause) {
       request.signal.throwIfAborted();
-      if (others.length > 0 && NOT_CONNECTED.has(errorCode(cause) ?? "")) return sendToFirst(request, others);
-      throw new Failed(`${request.url.host} ${whatWentWrong(cause)}`, { cause });
+      const { url, proxy: through } = request;
+      if (through !== undefined) throw new Failed(proxyTrouble(url, through, cause), { cause });
+      if (others.length > 0 && isNotConnected(cause)) return sendToFirst(request, others);
+      throw new Failed(`${url.host} ${whatWentWrong(cause)}`, { cause });
     }
   }
 
   async function follow(start: string, request: WebRequest, signal: AbortSignal): Promise<WebResponse> {
     const { maxBytes, maxRedirects = 5 } = request;
     let hop = firstHop(start, request);
-    for (let redirects = 0; ; redirects += 1) {
-      const response = await connect(hop, signal);
+    let isListed = false;
+    for (let redirects = 0, from = ""; ; redirects += 1) {
+      const connection = await connect(hop, signal).catch((error: unknown) => {
+        throw from !== "" && error instanceof Refused
+          ? new Refused(`redirected by ${from}: ${error.message}`)
+          : error;
+      });
+      const { response } = connection;
+      isListed ||= connection.isListed;
       try {
         const next = nextHop(hop, response);
         if (next === undefined) {
@@ -153,10 +178,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
             status: response.status,
             headers: withoutCookies(response.headers),
             downgraded: hop.downgraded,
+            isListed,
             ...body,
           };
         }
         if (redirects >= maxRedirects) throw new Failed(`redirected more than ${maxRedirects} times`);
+        from = new URL(hop.url).host;
         hop = next;
       } finally {
         response.cancel();
@@ -210,6 +237,15 @@ function refusedAddress({ url, host, kind }: WebAddress, reason: string): Refuse
   return new Refused(`${url.origin} may not be requested: ${detail}; tools.ssrfWhitelist can allow it`);
 }
 
+/** Never with the address of the proxy in full: it may have a password in it. */
+function proxyTrouble(url: URL, through: URL, cause: unknown): string {
+  const trouble = whatWentWrong(cause);
+  // That the server cannot be reached from there a proxy would say in an answer.
+  return isNotConnected(cause) || isNotFound(cause)
+    ? `the proxy ${through.host} ${trouble}, and ${url.host} was not asked; check ${PROXY_SETTINGS}`
+    : `${url.host}, asked through the proxy ${through.host}, ${trouble}`;
+}
+
 function failure(error: unknown, timeoutMs: number): WebFailure {
   if (error instanceof Refused) return { ok: false, kind: "refused", reason: error.message };
   if (error instanceof NotFollowed) return { ok: false, kind: "refused", reason: error.message };
@@ -240,35 +276,4 @@ async function readAll(
 
 function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("set-cookie")));
-}
-
-const NOT_CONNECTED: ReadonlySet<string> = new Set([
-  "ConnectionRefused",
-  "EADDRNOTAVAIL",
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-]);
-
-const WORDS: Readonly<Record<string, string>> = {
-  ConnectionRefused: "refuses connections",
-  ECONNREFUSED: "refuses connections",
-  ECONNRESET: "broke off the connection",
-  EHOSTUNREACH: "cannot be reached",
-  ENETUNREACH: "cannot be reached",
-  ETIMEDOUT: "does not answer",
-  ENOTFOUND: "has no address: there is no such name",
-  EAI_AGAIN: "could not be resolved: the name server does not answer",
-  ERR_TLS_CERT_ALTNAME_INVALID: "has a certificate for another name",
-  CERT_HAS_EXPIRED: "has a certificate that has expired",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "has a certificate that nobody vouches for",
-  SELF_SIGNED_CERT_IN_CHAIN: "has a certificate that nobody vouches for",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "has a certificate that nobody vouches for",
-};
-
-function whatWentWrong(error: unknown): string {
-  const known = WORDS[errorCode(error) ?? ""];
-  if (known !== undefined) return known;
-  return `failed: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -24,8 +24,8 @@ export const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 
 /** Rejects when the body breaks off or is not what its encoding says. */
 export async function readBody(source: Bytes, encoding: string, maxBytes: number): Promise<BoundedBody> {
-  const name = encoding.trim().toLowerCase();
-  if (name === "" || name === "identity") return take(source, maxBytes);
+  const name = encodingIn(encoding);
+  if (name === "") return take(source, maxBytes);
   const wire = limited(source, maxBytes + SLACK_BYTES);
   try {
     const { body, truncated } = await take(await decompress(wire.bytes, name), maxBytes);
@@ -35,6 +35,16 @@ export async function readBody(source: Bytes, encoding: string, maxBytes: number
     if (wire.isCut()) return { body: new Uint8Array(), truncated: true };
     throw error;
   }
+}
+
+/** Empty for none, which has a name of its own that some servers write beside others. */
+function encodingIn(header: string): string {
+  return header
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "identity")
+    .join(", ");
 }
 
 async function take(source: Bytes, maxBytes: number): Promise<BoundedBody> {

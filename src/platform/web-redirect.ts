@@ -44,7 +44,8 @@ export function firstHop(url: string, { method = "GET", headers = {}, body }: We
 /** `undefined` when the response is an answer. */
 export function nextHop(hop: Hop, { status, headers }: IncomingResponse): Hop | undefined {
   const location = headers["location"];
-  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+  // One that says nothing leads nowhere, as in browsers.
+  if (!REDIRECTS.has(status) || location === undefined || location.trim() === "") return undefined;
   const from = new URL(hop.url);
   const to = URL.parse(asUtf8(location), from.href);
   if (to === null) throw new NotFollowed("redirects to something that is not an address");

@@ -77,6 +77,10 @@ function sendDirect(request: OutgoingRequest, ca: string | undefined): Promise<I
       },
       (incoming) => resolve(received(incoming, () => outgoing.destroy())),
     );
+    outgoing.on("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new Error("it switches to another protocol, which nobody asked for"));
+    });
     outgoing.on("error", reject);
     outgoing.end(body);
   });

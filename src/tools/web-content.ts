@@ -1,7 +1,8 @@
 /** What the answer of a web server is, by its bytes first and then by what the server calls it. */
 
+import { Buffer } from "node:buffer";
 import type { Image } from "../core/model.ts";
-import { declaredCharset } from "../lib/charset.ts";
+import { declaredCharset, decodeText } from "../lib/charset.ts";
 import { imageType, mediaType } from "../lib/image-type.ts";
 
 export type WebContent =
@@ -13,8 +14,15 @@ export type WebContent =
 /** Text by another name than `text/…`. */
 const TEXTUAL =
   /^text\/|[/+]xml$|^application\/(?:(?:x-)?javascript|ecmascript|(?:x-)?yaml|toml|sql|graphql|x-sh|(?:x-)?ndjson|x-www-form-urlencoded|rtf|mbox)$/;
-/** Names for whatever it is. */
+/** Names for whatever it is, and those of what a page in its place cannot be. */
 const ANYTHING = /^(?:application\/(?:octet-stream|unknown|x-unknown)|unknown\/unknown)?$/;
+const NO_TEXT = /^(?:image|audio|video|font)\//;
+/** How a page begins that nobody calls one, behind comments and what XML has at its beginning. */
+const PAGE =
+  /^(?:\s|<!--(?:(?!-->).)*-->|<\?xml[^>]*>)*<(?:!doctype html|html|head|body|title|meta|script|style|iframe|div|table|h1|p|br|a|b)[\s/>]/is;
+const PAGE_CHARS = 2_048;
+/** No text in any encoding has them, but for those of two bytes and more that say so with their first. */
+const NO_CHARACTER = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/;
 /** Of what has no name of its own, so much tells what it is. */
 const PROBE_BYTES = 65_536;
 
@@ -25,25 +33,36 @@ export function contentOf(body: Uint8Array, contentType: string): WebContent {
   const found = mediaType(probe);
   if (found === "application/pdf") return { kind: "pdf" };
 
-  const declared = (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  // Some send it twice, which comes as a list.
+  const declared = (contentType.split(/[;,]/)[0] ?? "").trim().toLowerCase();
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)$/.test(declared);
   const isJson = /[/+]json$/.test(declared);
   if (isHtml || isJson || TEXTUAL.test(declared)) {
     if (isText(probe, found, contentType)) return { kind: isHtml ? "html" : isJson ? "json" : "text" };
     return { kind: "binary", type: found === "application/octet-stream" ? `${declared}, but binary` : found };
   }
-  if (found !== "text/plain") return { kind: "binary", type: ANYTHING.test(declared) ? found : declared };
-  const start = new TextDecoder().decode(probe.subarray(0, 512)).trimStart();
-  const isPage = ANYTHING.test(declared) && /^<(?:!doctype html|html|head|body)\b/i.test(start);
+  const isAnything = ANYTHING.test(declared);
+  if (found !== "text/plain" && !(isAnything && found === "application/octet-stream" && looksLikeText(probe)))
+    return { kind: "binary", type: isAnything ? found : declared };
+  const start = decodeText(probe.subarray(0, PAGE_CHARS), "", { markup: true });
+  const isPage = (isAnything || NO_TEXT.test(declared)) && PAGE.test(start);
   return { kind: isPage ? "html" : "text" };
+}
+
+function looksLikeText(probe: Uint8Array): boolean {
+  return isMarked(probe) || !NO_CHARACTER.test(Buffer.from(probe).toString("latin1"));
+}
+
+/** As text of two bytes a character. */
+function isMarked([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
 /** Servers call files text that are none, and text in older encodings is no UTF-8. */
 function isText(probe: Uint8Array, found: string, contentType: string): boolean {
   if (found !== "text/plain" && found !== "application/octet-stream") return false;
-  if (!probe.includes(0)) return true;
-  const isMarked = (probe[0] === 0xff && probe[1] === 0xfe) || (probe[0] === 0xfe && probe[1] === 0xff);
-  return isMarked || /^(?:utf-?16|utf-?32|ucs-?2|unicode)/i.test(declaredCharset(contentType) ?? "");
+  if (!probe.includes(0) || isMarked(probe)) return true;
+  return /^(?:utf-?16|utf-?32|ucs-?2|unicode)/i.test(declaredCharset(contentType) ?? "");
 }
 
 /** Without a character of UTF-8 at the end that is cut off. */

@@ -39,6 +39,7 @@ const WORKER_MS = 20_000;
 const MOST_LAID_OUT = 1_000_000;
 const MOST_PAGES = 200;
 const NAME_CHARS = 80;
+const LONGEST_LINK = 2_000;
 
 const ELSEWHERE = "download it with exec and read it with read_file";
 
@@ -68,7 +69,7 @@ export async function readResponse(response: WebResponse, options: ReadingOption
 function text(whole: string, extractor: WebText["extractor"], maxChars: number): WebText {
   // Twice as much is enough even where half of it is invisible, and nobody strips megabytes.
   const some = head(whole, maxChars * 2);
-  const seen = stripInvisible(some).replaceAll("\r\n", "\n").trim();
+  const seen = stripInvisible(some).trim();
   const isEmpty = seen === "";
   return {
     ok: true,
@@ -97,8 +98,28 @@ async function readPage(
   const outcome = await ports.workers.run("html", job, { timeoutMs: WORKER_MS, signal });
   if (!outcome.ok) return { ok: false, reason: `the page cannot be read: ${outcome.reason}` };
   const { title, extractor, truncated, text: found } = outcome.output;
-  if (found === "") return { ok: true, text: PAGE_WITHOUT_TEXT, extractor, truncated, isEmpty: true };
+  if (found === "") {
+    const next = refreshOf(html, response);
+    const text =
+      next === undefined
+        ? PAGE_WITHOUT_TEXT
+        : `(The page shows no text and leads on to ${next}, so fetch that instead.)`;
+    return { ok: true, text, extractor, truncated, isEmpty: next === undefined };
+  }
   return withTitle({ ok: true, text: found, extractor, truncated, isEmpty: false }, title);
+}
+
+const REFRESH = /^\s*\d*(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i;
+const META = /<meta\b[^<>]{0,2000}>/gi;
+
+/** Where a browser would go on to by itself, by what the server or the page says. */
+function refreshOf(html: string, { headers, finalUrl }: WebResponse): string | undefined {
+  const metas = (html.match(META) ?? []).filter((tag) => /\bhttp-equiv\s*=\s*["']?refresh\b/i.test(tag));
+  const [, double, single] = /\bcontent\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(metas[0] ?? "") ?? [];
+  const stated = headers["refresh"] ?? double ?? single ?? "";
+  const url = URL.parse((REFRESH.exec(stated)?.[1] ?? "").trim().replaceAll("&amp;", "&"), finalUrl);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href === finalUrl) return undefined;
+  return url.href.length > LONGEST_LINK ? undefined : url.href;
 }
 
 /** Above the text, unless the text begins with it. */

@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { defineTool, toolError, toolOk } from "../core/tool.ts";
 import type { SearchHit } from "../core/web.ts";
 import { EXTERNAL_CONTENT } from "../lib/phrases.ts";
-import { oneLine } from "../lib/text.ts";
+import { oneLine, wellFormed } from "../lib/text.ts";
+import { stripInvisible } from "../lib/visible-characters.ts";
 
 /** What the strictest of the engines takes. */
 const LONGEST_QUERY = 400;
@@ -35,7 +36,7 @@ export const webSearch = defineTool({
   isLookup: true,
 
   async execute({ query, count, timeRange }, { signal, ports: { search } }) {
-    const wanted = query.trim();
+    const wanted = wellFormed(stripInvisible(query)).trim();
     if (wanted === "") return toolError("Cannot search the web: the query is blank");
     const outcome = await search.search(wanted, {
       count: count ?? search.defaultCount,

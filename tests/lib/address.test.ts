@@ -12,6 +12,8 @@ test.each([
   ["100.64.0.1", "100.64.0.1 is a shared address of a carrier"],
   ["168.63.129.16", "168.63.129.16 is a metadata address of a cloud"],
   ["::7f00:1", "::7f00:1 is a reserved address"],
+  ["::8.8.8.8", "::808:808 is a reserved address"],
+  ["64:ff9b::8.8.8.8", "64:ff9b::808:808 is a translated IPv4 address"],
   ["fe80::1%eth0", "fe80::1%eth0 is a link-local address"],
   ["2002:7f00:1::", "2002:7f00:1:: is a translated IPv4 address"],
   ["198.18.0.1", "198.18.0.1 is a reserved address"],

@@ -15,6 +15,7 @@ function answer(body: unknown, more: Partial<WebResponse> = {}): WebResponse {
     body: new TextEncoder().encode(text),
     truncated: false,
     downgraded: false,
+    isListed: false,
     ...more,
   };
 }
@@ -34,7 +35,9 @@ function open(
     },
     key,
   });
-  return { asked, read: (url: string, finalUrl = url) => reader.read({ url, finalUrl }, signal) };
+  const read = (url: string, finalUrl = url, isListed = false) =>
+    reader.read({ url, finalUrl, isListed }, signal);
+  return { asked, read };
 }
 
 test("read() asks the service for where the page is, without its fragment, and follows it nowhere", async () => {
@@ -74,6 +77,13 @@ test("read() tells the service of no address that gives rights or leads inside",
     expect(await read("https://a.example/", url)).toBeUndefined();
     expect(await read(url, "https://a.example/")).toBeUndefined();
   }
+  expect(asked).toEqual([]);
+});
+
+test("read() tells the service of no public name that the owner alone lets lead inside", async () => {
+  const { asked, read } = open();
+  const url = "https://wiki.a.example/";
+  expect(await read(url, url, true)).toBeUndefined();
   expect(asked).toEqual([]);
 });
 

@@ -35,6 +35,13 @@ test.each([
   ["10.0.0.0/8", "http://11.2.3.4/", false],
   ["::1", "http://[::1]/", true],
   ["[::1]:80", "http://[::1]/", true],
+  ["[::1]", "http://[::1]/", true],
+  ["[2001:DB8::1]:8080", "http://[2001:db8::1]:8080/", true],
+  ["a.example.", "http://a.example/", true],
+  [".a.example.:80", "http://x.a.example/", true],
+  ["*:80", "http://a.example/", true],
+  ["*:81", "http://a.example/", false],
+  ["http://a.example", "http://a.example/", false],
   ["127.0.0.1:80", "http://127.0.0.1/", true],
   [",", "http://a.example/", false],
 ])("proxyFor() with NO_PROXY=%j for %s", (exceptions, url, isDirect) => {

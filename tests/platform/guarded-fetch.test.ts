@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import type { WebRequest } from "../../src/core/web.ts";
 import { parseWhitelist } from "../../src/lib/address.ts";
@@ -81,6 +81,7 @@ test("fetch() gives the answer of a public server, and sends nothing but what wa
     headers: { "content-type": "text/plain", "x-b": "c" },
     truncated: false,
     downgraded: false,
+    isListed: false,
   });
   if (result.ok) expect(Object.keys(result.headers)).not.toContain("set-cookie");
   expect(textOf(result as { body?: Uint8Array })).toBe("gone");
@@ -113,7 +114,7 @@ test("fetch() requests what the whitelist names, localhost too", async () => {
   const { hits, port } = await startServer((_, response) => void response.end("in"));
   const { get, sent } = createWorld({ whitelist: parseWhitelist(["127.0.0.0/8"]) });
   for (const host of ["inside.example", "127.0.0.1", "localhost", "0x7f.1"]) {
-    expect(await get(`http://${host}:${port}/`)).toMatchObject({ ok: true, status: 200 });
+    expect(await get(`http://${host}:${port}/`)).toMatchObject({ ok: true, status: 200, isListed: true });
   }
   expect(hits).toHaveLength(4);
   expect(sent.map(({ address }) => address)).toEqual(Array(4).fill("127.0.0.1"));
@@ -179,8 +180,47 @@ test.each([
 ])("fetch() refuses a redirect to %s", async (location) => {
   const { port } = await startServer(redirectTo(location));
   const { get, sent } = createWorld();
-  expect(await get(`http://a.example:${port}/`)).toMatchObject({ ok: false, kind: "refused" });
+  const result = await get(`http://a.example:${port}/`);
+  expect(result).toMatchObject({ ok: false, kind: "refused" });
+  expect(result.ok || result.reason).toMatch(/redirect(s|ed by)/);
   expect(sent).toHaveLength(1);
+});
+
+test("fetch() says who redirected to where nothing may be requested", async () => {
+  const { port } = await startServer(redirectTo("http://127.0.0.1:9/"));
+  expect(await createWorld().get(`http://a.example:${port}/`)).toEqual({
+    ok: false,
+    kind: "refused",
+    reason:
+      `redirected by a.example:${port}: http://127.0.0.1:9 may not be requested: ` +
+      "127.0.0.1 is a loopback address; tools.ssrfWhitelist can allow it",
+  });
+});
+
+test("fetch() remembers of an answer that the owner alone allowed a redirect on the way to it", async () => {
+  const inside = await startServer((_, response) => redirectTo(`http://b.example:${port}/`)(_, response));
+  const { port } = await startServer((request, response) => {
+    if (request.url === "/start") redirectTo(`http://inside.example:${inside.port}/`)(request, response);
+    else response.end();
+  });
+  const { get } = createWorld({ whitelist: parseWhitelist(["127.0.0.1"]) });
+  expect(await get(`http://a.example:${port}/start`)).toMatchObject({ ok: true, isListed: true });
+  expect(await get(`http://a.example:${port}/`)).toMatchObject({ ok: true, isListed: false });
+});
+
+test("fetch() does not wait for a server that switches to another protocol", async () => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () =>
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const result = await createWorld().get(`http://a.example:${port}/`);
+  expect(result).toMatchObject({ ok: false, kind: "failed" });
+  expect(result.ok || result.reason).toContain("switches to another protocol");
 });
 
 test("fetch() follows no circle, and no more redirects than it was told", async () => {
@@ -194,8 +234,13 @@ test("fetch() follows no circle, and no more redirects than it was told", async 
 });
 
 test("fetch() takes a redirect without an address for an answer", async () => {
-  const { port } = await startServer((_, response) => void response.writeHead(302).end("here"));
-  expect(await createWorld().get(`http://a.example:${port}/`)).toMatchObject({ ok: true, status: 302 });
+  const { port } = await startServer(({ url }, response) => {
+    response.writeHead(302, url === "/blank" ? { location: " " } : {}).end("here");
+  });
+  for (const path of ["/", "/blank"]) {
+    const result = await createWorld().get(`http://a.example:${port}${path}`);
+    expect(result).toMatchObject({ ok: true, status: 302 });
+  }
 });
 
 test("fetch() follows an address in UTF-8", async () => {
@@ -269,6 +314,8 @@ test.each([
   ["br", brotliCompressSync(content)],
   ["zstd", zstdCompressSync(content)],
   ["identity", Buffer.from(content)],
+  ["identity, GZIP", gzipSync(content)],
+  ["gzip, identity", gzipSync(content)],
 ])("fetch() decompresses a body in %s", async (encoding, bytes) => {
   const { port } = await startServer((_, response) => {
     response.writeHead(200, { "content-encoding": encoding }).end(bytes);

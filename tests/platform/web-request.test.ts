@@ -191,9 +191,44 @@ describe("createGuardedFetch() with a proxy", () => {
   test.each(["socks5://127.0.0.1:1", "://", "http://"])(
     "refuses a proxy that it cannot use, %j",
     async (proxy) => {
-      expect(await createGuard(sender, { proxy })("http://a.example/")).toMatchObject({ kind: "refused" });
+      const result = await createGuard(sender, { proxy })("http://a.example/");
+      expect(result).toMatchObject({ ok: false, kind: "refused" });
+      expect(result.ok || result.reason).toContain("write tools.web.proxy");
     },
   );
+
+  test("says that it is the proxy that cannot be reached, and not its password", async () => {
+    const tried: (string | undefined)[] = [];
+    const down: SendRequest = ({ address }) => {
+      tried.push(address);
+      return Promise.reject(Object.assign(new Error("no"), { code: "ConnectionRefused" }));
+    };
+    const proxy = "http://user:pass-123@127.0.0.1:8080";
+    const lookUp = async () => [PUBLIC, "93.184.215.15"];
+    expect(await createGuard(down, { proxy, lookUp })("https://a.example/")).toEqual({
+      ok: false,
+      kind: "failed",
+      reason:
+        "the proxy 127.0.0.1:8080 refuses connections, and a.example was not asked; " +
+        "check tools.web.proxy (or the variable that names the proxy)",
+    });
+    expect(tried).toEqual([PUBLIC]);
+  });
+
+  test("says that the proxy wants a password, which is no answer of the server", async () => {
+    const server = createHttpServer((_, response) => void response.writeHead(407).end("who?"));
+    const proxy = `http://127.0.0.1:${await listen(server)}`;
+    const result = await createGuard(sender, { proxy })("http://a.example/");
+    expect(result).toMatchObject({ ok: false, kind: "failed" });
+    expect(result.ok || result.reason).toContain("as http://user:password@host:port");
+    const refusing = createHttpServer();
+    refusing.on("connect", (_, socket) => void socket.end("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n"));
+    const other = `http://127.0.0.1:${await listen(refusing)}`;
+    const tunnel = await createGuard(sender, { proxy: other })("https://a.example/");
+    expect(tunnel.ok || tunnel.reason).toStartWith(
+      `a.example, asked through the proxy ${new URL(other).host}, `,
+    );
+  });
 
   test("refuses where the runtime cannot go through one, and says why", async () => {
     const get = createGuard(sender, { proxy: "http://127.0.0.1:1", whyNoProxy: "not here" });

@@ -40,6 +40,7 @@ function response(body: string | Uint8Array, type?: string, more: Partial<WebRes
     body: typeof body === "string" ? new TextEncoder().encode(body) : body,
     truncated: false,
     downgraded: false,
+    isListed: false,
     ...more,
   };
 }
@@ -129,6 +130,27 @@ describe("webFetch() on a page", () => {
     expect(await readBody("<html><head><title>App</title></head><div id=root></div>", "text/html")).toBe(
       PAGE_WITHOUT_TEXT,
     );
+  });
+
+  test.each([
+    ['<meta http-equiv="refresh" content="0; url=/next?a=1&amp;b=2">', {}, "https://a.example/next?a=1&b=2"],
+    ["<META content='5;https://b.example/' HTTP-EQUIV=Refresh>", {}, "https://b.example/"],
+    ["", { refresh: "0;url='next'" }, "https://a.example/next"],
+  ])("says where %s with %j leads", async (html, headers, next) => {
+    const answer = response(html, "text/html");
+    const { report } = await open({ ...answer, headers: { ...answer.headers, ...headers } }).call();
+    expect(contentOf(report)).toBe(
+      `(The page shows no text and leads on to ${next}, so fetch that instead.)`,
+    );
+  });
+
+  test.each([
+    '<meta http-equiv="refresh" content="30">',
+    '<meta http-equiv="refresh" content="0;url=javascript:alert(1)">',
+    '<meta http-equiv="refresh" content="0;url=/page">',
+    `<meta ${'http-equiv="refresh" '.repeat(200_000)}`,
+  ])("says that a page shows no text where it leads nowhere", async (html) => {
+    expect(await readBody(html, "text/html")).toBe(PAGE_WITHOUT_TEXT);
   });
 
   test("says that a redirect gave up https", async () => {
@@ -246,6 +268,36 @@ describe("webFetch() on other content", () => {
     expect(await readBody("plain é", "application/octet-stream")).toBe("plain é");
     expect(await readBody("no sound", "audio/mpeg")).toBe("no sound");
     expect(await readBody(`${"é".repeat(40_000)}`, "")).toStartWith("éé");
+  });
+
+  const marked = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+  const japanese = [0x93, 0xfa, 0x96, 0x7b];
+  test.each([
+    ["text of two bytes a character", marked("Hello there."), undefined, "Hello there."],
+    ["a page of two bytes a character", marked("<!doctype html><p>Hello."), "", "Hello."],
+    [
+      "the same the other way round",
+      marked("<html><p>Hello.").swap16(),
+      "application/octet-stream",
+      "Hello.",
+    ],
+    [
+      "a page in an older encoding",
+      Buffer.from([...Buffer.from("<!DOCTYPE HTML><meta charset=shift_jis><p>"), ...japanese]),
+      undefined,
+      "日本",
+    ],
+    ["a page behind a comment", Buffer.from(" <!-- a --> <!-- b --><html><p>Hello."), undefined, "Hello."],
+    ["XHTML", Buffer.from('<?xml version="1.0"?>\n<html><p>Hello.'), undefined, "Hello."],
+    ["a page in the place of an image", Buffer.from("<html><p>Hello."), "image/png", "Hello."],
+    ["a type that was sent twice", Buffer.from("<p>Hello."), "text/html, text/html; charset=utf-8", "Hello."],
+  ])("knows %s", async (_, body, type, expected) => {
+    expect(await readBody(body, type)).toBe(expected);
+  });
+
+  test("keeps lines apart, however they end", async () => {
+    expect(await readBody("a\rb\r\nc\fd", "text/plain")).toBe("a\nb\nc\nd");
+    expect(await readBody("<p>a\rb\fc</p>", "text/html")).toBe("a b c");
   });
 
   test("shows images by their bytes, whatever they are called", async () => {

@@ -98,10 +98,9 @@ Results for: kettle descaling
 
   test("does not search for nothing", async () => {
     const { call, asked } = open({ ok: true, engine: "Brave", hits });
-    expect(await call({ query: " \n " })).toEqual({
-      ok: false,
-      text: "Cannot search the web: the query is blank",
-    });
+    for (const query of [" \n ", "\u200b\u{e0041}\u202e"]) {
+      expect(await call({ query })).toEqual({ ok: false, text: "Cannot search the web: the query is blank" });
+    }
     expect(asked).toEqual([]);
   });
 

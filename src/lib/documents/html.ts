@@ -16,6 +16,8 @@ const MOST_OF_LARGE = 150_000;
 /** What works on trees calls itself for each level, and looks at many elements for each element. */
 const DEEPEST = 200;
 const MOST_ELEMENTS = 30_000;
+/** It also goes up from many elements to the top, which is far only in pages that nobody wrote. */
+const MOST_STEPS = 600_000;
 const LONGEST_TITLE = 300;
 const EMPTY_PAGE = "<!doctype html><html><body></body></html>";
 
@@ -26,12 +28,12 @@ export const htmlProgram: WorkerProgram<"html"> = async ({ html, url, mode, maxC
   const isLarge = html.length > MOST_HTML;
   const plain = createPlainText(decode, isLarge ? maxChars + 1 : Infinity);
   const clean = createCleanMarkup(decode, isLarge ? MOST_OF_LARGE : MOST_HTML);
-  const { title: rawTitle, base, depth, elements } = readVisible(html, [plain, clean], decode);
+  const { title: rawTitle, base, depth, elements, steps } = readVisible(html, [plain, clean], decode);
   const title = clip(decode(rawTitle).replace(/\s+/g, " ").trim(), LONGEST_TITLE);
 
   const { markup } = clean;
   const visible = plain.written();
-  const isTree = markup !== undefined && depth <= DEEPEST && elements <= MOST_ELEMENTS;
+  const isTree = markup !== undefined && depth <= DEEPEST && elements <= MOST_ELEMENTS && steps <= MOST_STEPS;
   const readable =
     isTree && visible !== ""
       ? await readIfPossible({

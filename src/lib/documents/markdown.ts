@@ -17,6 +17,10 @@ interface ContentElement {
 
 const LONGEST_LINK = 2_000;
 const LONGEST_ALT = 200;
+/** Every level of a list moves all that is in it, so that deep ones would become mostly spaces. */
+const DEEPEST_INDENT = 8;
+/** More digits are no number of an item. */
+const HIGHEST_NUMBER = 999_999_999;
 const MOST_BLANK = 100;
 const LONG_BLANK = /\s{101,}/g;
 /** What stands behind headings, for people to take an address from. */
@@ -96,7 +100,9 @@ export function createMarkdown(Turndown: typeof TurndownService, base: string): 
       const earlier = list === null ? 0 : (written.get(list) ?? 0);
       if (list !== null) written.set(list, earlier + 1);
       const mark = list?.nodeName === "OL" ? `${firstNumber(list) + earlier}. ` : "- ";
-      return `${mark}${content.trim().replace(/\n(?=[^\n])/g, `\n${" ".repeat(mark.length)}`)}\n`;
+      const text = content.trim();
+      if (listsAround(node as ContentElement) > DEEPEST_INDENT) return `${mark}${text}\n`;
+      return `${mark}${text.replace(/\n(?=[^\n])/g, `\n${" ".repeat(mark.length)}`)}\n`;
     },
   });
   return turndown;
@@ -104,7 +110,15 @@ export function createMarkdown(Turndown: typeof TurndownService, base: string): 
 
 function firstNumber(list: ContentElement): number {
   const start = Number(list.getAttribute("start") ?? 1);
-  return Number.isSafeInteger(start) ? start : 1;
+  return Number.isInteger(start) && start >= 0 && start <= HIGHEST_NUMBER ? start : 1;
+}
+
+function listsAround(item: ContentElement): number {
+  let lists = 0;
+  for (let at = item.parentNode; at !== null; at = at.parentNode) {
+    if (at.nodeName === "OL" || at.nodeName === "UL") lists += 1;
+  }
+  return lists;
 }
 
 function inOneLine(content: string): string {

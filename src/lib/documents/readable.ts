@@ -49,6 +49,8 @@ export async function readableText(page: CleanPage): Promise<ReadableText | unde
       Object.defineProperty(document, property, { value: page.base });
     }
     prepare(document.body);
+    // The parser makes a node of every entity, and all that follows takes its time for each node.
+    document.body.normalize();
     return document;
   }
 

@@ -1,7 +1,9 @@
 /** Reads of a page what a person would see of it. What is hidden in it was put there for somebody else. */
 
+import { fontSize } from "./css-length.ts";
+import { hidesAll, isFaint, opacityOf } from "./hidden-style.ts";
 import { type HtmlAttributes, readHtml } from "./html-tokens.ts";
-import { hidesAll, type InlineStyle, parseInlineStyle, pixels } from "./inline-style.ts";
+import { INHERITS, type InlineStyle, parseInlineStyle } from "./inline-style.ts";
 import { createOpenElements } from "./open-elements.ts";
 import { BLACK, type Colour, cannotBeRead, isSeeThroughColour, parseColour, WHITE } from "./text-colour.ts";
 
@@ -23,6 +25,8 @@ export interface PageFacts {
   /** How many elements were inside each other at most. */
   readonly depth: number;
   readonly elements: number;
+  /** How many elements each of them is in, all together. */
+  readonly steps: number;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -30,8 +34,8 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const VOID = words("area base br col embed hr img input link meta param source track wbr");
 /** They and what is in them show nothing, or what they show is no text. */
 const UNSEEN = words(
-  "applet area audio base canvas col colgroup datalist embed frameset link meta object param rp script select " +
-    "source style svg template title track video",
+  "applet area audio base canvas col colgroup datalist embed frameset link meta meter mphantom object param " +
+    "progress rp script select source style svg template title track video",
 );
 /** Tags of these inside an `svg` end it. */
 const NO_PICTURE = words(
@@ -45,11 +49,14 @@ const PAGE = words("html head body");
 interface Look {
   readonly colour: Colour | "usual";
   readonly background: Colour;
-  readonly isTiny: boolean;
+  /** In pixels. */
+  readonly fontSize: number;
   readonly isInvisible: boolean;
+  /** Of it within all that it is in. */
+  readonly opacity: number;
 }
 
-const PLAIN: Look = { colour: "usual", background: WHITE, isTiny: false, isInvisible: false };
+const PLAIN: Look = { colour: "usual", background: WHITE, fontSize: 16, isInvisible: false, opacity: 1 };
 /** In pixels. */
 const TINY = 2;
 
@@ -68,6 +75,7 @@ export function readVisible(
   let base: string | undefined;
   let depth = 0;
   let elements = 0;
+  let steps = 0;
   let readsTitle = false;
   let ground = PLAIN;
 
@@ -83,6 +91,7 @@ export function readVisible(
     const look = isHidden ? ground : lookOf(outer?.look ?? ground, attributes, style);
     if (!isHidden) {
       elements += 1;
+      steps += stack.depth;
       for (const sink of sinks) sink.open(name, attributes);
     }
     if (isEmpty) {
@@ -123,14 +132,14 @@ export function readVisible(
     },
   });
   stack.closeAll();
-  return { title, base, depth, elements };
+  return { title, base, depth, elements, steps };
 }
 
 function isHiddenByItself(name: string, attributes: HtmlAttributes, style: InlineStyle): boolean {
   if (UNSEEN.has(name)) return true;
   if (name === "dialog" && !attributes.has("open")) return true;
   if (name === "input" && attributes.get("type")?.toLowerCase() !== "checkbox") return true;
-  if (attributes.has("hidden")) return true;
+  if (attributes.has("hidden") || attributes.has("popover")) return true;
   if (attributes.get("aria-hidden")?.trim().toLowerCase() === "true") return true;
   return hidesAll(style);
 }
@@ -142,8 +151,9 @@ function lookOf(outer: Look, attributes: HtmlAttributes, style: InlineStyle): Lo
   return {
     colour: colourOf(outer, style, font),
     background: backgroundOf(outer.background, style, paper),
-    isTiny: isTiny(style.get("font-size"), outer.isTiny),
+    fontSize: fontSizeOf(style.get("font-size"), outer.fontSize),
     isInvisible: isInvisible(style.get("visibility"), outer.isInvisible),
+    opacity: outer.opacity * opacityOf(style),
   };
 }
 
@@ -152,8 +162,7 @@ function colourOf({ colour: outer }: Look, style: InlineStyle, font: string | un
   if (style.get("background-clip") === "text" || style.get("-webkit-background-clip") === "text")
     return undefined;
   const stated = style.get("-webkit-text-fill-color") ?? style.get("color") ?? font;
-  if (stated === undefined || stated === "inherit" || stated === "unset" || stated === "currentcolor")
-    return outer;
+  if (stated === undefined || INHERITS.test(stated) || stated === "currentcolor") return outer;
   return stated === "initial" ? BLACK : parseColour(stated);
 }
 
@@ -166,25 +175,24 @@ function backgroundOf(outer: Colour, style: InlineStyle, paper: string | undefin
   return isSeeThroughColour(colour) ? outer : colour;
 }
 
-function isTiny(size: string | undefined, outer: boolean): boolean {
-  if (size === undefined || size === "inherit" || size === "unset") return outer;
-  // Nothing is also nothing when it is doubled.
-  if (outer && /(em|%|ex|ch)$/.test(size) && !size.endsWith("rem")) return true;
-  const height = pixels(size.endsWith("%") ? `${Number.parseFloat(size) / 100}em` : size);
-  return height !== undefined && height <= TINY;
+/** What depends on what is not known here is as large as usual. */
+function fontSizeOf(size: string | undefined, outer: number): number {
+  if (size === undefined || INHERITS.test(size)) return outer;
+  return fontSize(size, outer) ?? PLAIN.fontSize;
 }
 
 function isInvisible(visibility: string | undefined, outer: boolean): boolean {
-  if (visibility === undefined || visibility === "inherit" || visibility === "unset") return outer;
+  if (visibility === undefined || INHERITS.test(visibility)) return outer;
   return visibility === "hidden" || visibility === "collapse";
 }
 
-function isReadable({ colour, background, isTiny, isInvisible }: Look): boolean {
-  if (isTiny || isInvisible) return false;
+function isReadable({ colour, background, fontSize, isInvisible, opacity }: Look): boolean {
+  if (fontSize <= TINY || isInvisible || isFaint(opacity)) return false;
   return colour === "usual" || !cannotBeRead(colour, background);
 }
 
 /** The colour that a page gives to all of its text is meant for a ground that its stylesheet gives it. */
 function groundOf({ colour, background }: Look): Look {
-  return { ...PLAIN, background, colour: background === WHITE ? "usual" : colour };
+  const isForAnother = background === WHITE || (colour !== "usual" && cannotBeRead(colour, background));
+  return { ...PLAIN, background, colour: isForAnother ? "usual" : colour };
 }

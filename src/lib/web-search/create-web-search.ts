@@ -125,6 +125,8 @@ function outcomeOf(
 function verdictOf(status: number, { needs }: SearchEngine): Verdict | undefined {
   if (status >= 200 && status < 300) return undefined;
   if ((status === 401 || status === 403) && needs?.what === "key") return "wrongKey";
+  if (needs?.what === "address" && status === 401) return "needsLogin";
+  if (needs?.what === "address" && status === 404) return "wrongAddress";
   if (status === 402) return "noCredit";
   if (status === 429) return "tooMany";
   if (status === 400 || status === 414 || status === 422) return "wrongQuery";
@@ -148,6 +150,9 @@ function explain(
     wrongQuery: `${label} cannot search for that (HTTP ${status}); use fewer and plainer words`,
     robotTest: `${label} took the search for a robot's and showed a test instead of results; wait some minutes, or ${askAnother(engine)}`,
     noJson: `${label} gives no JSON (HTTP ${status}); add json to search.formats in its settings.yml`,
+    needsLogin: `${label} wants a user name and a password (HTTP ${status}), and none is ever sent; let this machine in without them, or ${askAnother(engine)}`,
+    wrongAddress: `there is no ${label} at the address from ${credential?.source ?? "the configuration"} (HTTP ${status}); put there what a browser shows for its first page`,
+    noSources: `${label} found nothing, and engines that it asks did not answer; try again later, or ${askAnother(engine)}`,
     outOfOrder: `${label} is out of order (HTTP ${status}); try again later, or ${askAnother(engine)}`,
   };
   return texts[verdict];

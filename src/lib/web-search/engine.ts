@@ -37,6 +37,9 @@ export type Verdict =
   | "wrongQuery"
   | "robotTest"
   | "noJson"
+  | "noSources"
+  | "needsLogin"
+  | "wrongAddress"
   | "outOfOrder";
 
 export interface SearchEngine {

@@ -46,7 +46,7 @@ export const engines: Readonly<Record<EngineName, SearchEngine>> = {
     parse: (body) => {
       const answer = decode(body);
       // What found nothing on the web has no such part.
-      if (isObject(answer["query"]) && answer["web"] === undefined) return [];
+      if (isObject(answer["query"]) && isMissing(answer["web"])) return [];
       return hitsIn(answer["web"], "results", { snippet: "description" });
     },
     judge: (status, body) =>
@@ -75,7 +75,13 @@ export const engines: Readonly<Record<EngineName, SearchEngine>> = {
         headers: {},
       }),
     parse: (body) => hitsIn(decode(body), "results", { snippet: "content" }),
-    judge: (status) => (status === 403 ? "noJson" : undefined),
+    judge(status, body) {
+      if (status !== 200) return status === 403 ? "noJson" : undefined;
+      // It answers in the same way whether there is nothing to find or nobody whom it could ask.
+      const { results, unresponsive_engines: silent } = decode(body);
+      const foundNothing = Array.isArray(results) && results.length === 0;
+      return foundNothing && Array.isArray(silent) && silent.length > 0 ? "noSources" : undefined;
+    },
   },
 
   jina: {
@@ -110,7 +116,7 @@ export const engines: Readonly<Record<EngineName, SearchEngine>> = {
     parse: (body) => {
       const { data } = decode(body);
       // Its parts are kinds of results, and only those that were found are there.
-      if (isObject(data) && data["search"] === undefined) return [];
+      if (isObject(data) && isMissing(data["search"])) return [];
       return hitsIn(data, "search", { snippet: "snippet" });
     },
   },
@@ -142,7 +148,7 @@ export const engines: Readonly<Record<EngineName, SearchEngine>> = {
     parse: (body) => {
       const answer = decode(body);
       // The same.
-      if (isObject(answer["searchParameters"]) && answer["organic"] === undefined) return [];
+      if (isObject(answer["searchParameters"]) && isMissing(answer["organic"])) return [];
       return hitsIn(answer, "organic", { url: "link", snippet: "snippet" });
     },
     judge: (status, body) => (status === 400 && /not enough credits/i.test(body) ? "noCredit" : undefined),
@@ -192,6 +198,10 @@ function decode(body: string): { readonly [key: string]: unknown } {
   } catch {
     return {}; // No engine answers that, and the caller says so.
   }
+}
+
+function isMissing(part: unknown): boolean {
+  return part === undefined || part === null;
 }
 
 /** The list `key` of `answer`. Entries that are no objects are no hits. */

@@ -173,6 +173,39 @@ describe("htmlProgram() on text that people cannot see", () => {
     "nearly white": `<font color="#fefefe">${SECRET}</font>`,
     "white within white": `<div style="background-color:#fff"><p style="color:white">${SECRET}</p></div>`,
     "black on black": `<table bgcolor=black><tr><td style="color:#000">${SECRET}</table>`,
+    "a font that is nothing": `<p style="font: italic 0/0 a">${SECRET}</p>`,
+    "a small part of a small part": `<b style="font-size:30%"><b style="font-size:.3em"><b style="font:1ex a">${SECRET}</b></b></b>`,
+    "opacity in opacity": `<div style="opacity:20%"><p style="opacity:.2">${SECRET}</p></div>`,
+    "opacity by the second filter": `<p style="filter:opacity(1) opacity(0)">${SECRET}</p>`,
+    "moved away at last": `<p style="transform:rotate(0deg) translate(0) translateX(-9999px)">${SECRET}</p>`,
+    "moved away by a matrix": `<p style="transform:matrix(1,0,0,1,-9999,0)">${SECRET}</p>`,
+    "flat by a matrix": `<p style="transform:matrix(0,0,0,1,0,0)">${SECRET}</p>`,
+    "scaled to next to nothing": `<p style="scale:.01">${SECRET}</p>`,
+    "zoomed away": `<p style="zoom:1%">${SECRET}</p>`,
+    "indented out of its box": `<p style="text-indent:100%;white-space:nowrap;overflow:hidden">${SECRET}</p>`,
+    "letters on each other": `<p style="letter-spacing:-9999px">${SECRET}</p>`,
+    "logical sides": `<p style="position:absolute;inset-inline:-9999px auto">${SECRET}</p>`,
+    "logical sizes": `<p style="max-block-size:0;overflow:clip">${SECRET}</p>`,
+    "parts of the window": `<p style="position:absolute;left:-200dvw">${SECRET}</p>`,
+    "clipped on one side": `<p style="clip-path:inset(0 100% 0 0 round 2px)">${SECRET}</p>`,
+    "clipped to a line": `<p style="position:absolute;clip:rect(0,0,9px,0)">${SECRET}</p>`,
+    "clipped to a point": `<p style="-webkit-clip-path:polygon(-1px 0,-1px 0,-1px 0)">${SECRET}</p>`,
+    "a later value that is none": `<p style="display:none;display:nonesuch;display:-x-block">${SECRET}</p>`,
+    "a later size that is none": `<p style="font-size:0;font-size:-9px;font-size:huge">${SECRET}</p>`,
+    "a later colour that is none": `<p style="color:#fff;color:whitte;color:paint(1)">${SECRET}</p>`,
+    "a value that goes back": `<div style="visibility:hidden"><p style="visibility:revert">${SECRET}</p></div>`,
+    "a long style": `<p style="${"x:y;".repeat(3_000)}display:none">${SECRET}</p>`,
+    "a name and its number": `<p style="color:red;background:#f00">${SECRET}</p>`,
+    "two names of one colour": `<p style="color:gray;background:rgb(50% 50% 50%)">${SECRET}</p>`,
+    "a hue and its number": `<p style="color:hsl(120 100% 25%);background:#008000">${SECRET}</p>`,
+    "white by its whiteness": `<p style="color:hwb(0 100% 0%)">${SECRET}</p>`,
+    "white by its lightness": `<p style="color:oklch(1 0 0)">${SECRET}</p>`,
+    "white in a space": `<p style="color:color(srgb 1 1 1)">${SECRET}</p>`,
+    "a paper that is nearly white": `<p style="color:lavenderblush">${SECRET}</p>`,
+    "the colour of the window": `<p style="color:Canvas">${SECRET}</p>`,
+    "so faint that the ground shows": `<p style="color:rgba(128,128,128,.12)">${SECRET}</p>`,
+    "<div popover>": `<div popover>${SECRET}</div>`,
+    "<progress>": `<progress>${SECRET}</progress>`,
     transparent: `<p style="color:transparent">${SECRET}</p>`,
     "nearly transparent": `<p style="color:rgba(0,0,0,.01)">${SECRET}</p>`,
     "<template>": `<template><p>${SECRET}</p></template>`,
@@ -236,6 +269,20 @@ describe("htmlProgram() on text that people cannot see", () => {
       '<b style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">SEEN</b>',
     "a centred box": '<div style="position:absolute;left:50%;transform:translate(-50%,-50%)">SEEN</div>',
     "a box a little to the left": '<p style="position:relative;left:-10px;margin-top:-20px">SEEN</p>',
+    "a fallback for older browsers": '<p style="display:none;display:block">SEEN</p>',
+    "a box of one browser": '<p style="display:none;display:-webkit-inline-box">SEEN</p>',
+    "a size that depends": '<p style="font-size:0;font-size:clamp(1rem,2vw,3rem)">SEEN</p>',
+    "a weight that is no size": '<p style="font:0 a"><b style="font:700 16px/1 a">SEEN</b></p>',
+    "a part of a large font": '<b style="font-size:500px"><b style="font-size:1%">SEEN</b></b>',
+    "a font without a unit": '<p style="font:16/1.5 a">SEEN</p>',
+    "lines in a box without any height of its own":
+      '<div style="line-height:0;overflow:hidden"><p style="line-height:1.5">SEEN</p></div>',
+    "half opaque": '<div style="opacity:.5"><p style="opacity:.5;filter:opacity(50%)">SEEN</p></div>',
+    "a small scale": '<p style="transform:scale(.8) translate(-50%,-50%) matrix(1,0,0,1,9,9)">SEEN</p>',
+    "a clipped corner": '<p style="clip-path:inset(10% 20%);clip:rect(0,auto,auto,0)">SEEN</p>',
+    "columns of one height": '<p style="margin-bottom:-9999px;padding-bottom:9999px">SEEN</p>',
+    "red on blue": '<p style="color:hsl(0 100% 50%);background:blue">SEEN</p>',
+    "white on a long picture": `<p style="color:#fff;background:url(data:image/png,${"A".repeat(20_000)})">SEEN</p>`,
     "an open dialog": "<dialog open>SEEN</dialog>",
     "text behind a hidden paragraph that nobody closed": "<p hidden>x<p>SEEN",
     "text behind a picture in XML": '<svg width="1"/><p>SEEN</p>',
@@ -253,6 +300,7 @@ describe("htmlProgram() on text that people cannot see", () => {
     expect(
       await textOf('<html hidden><body style="visibility:hidden;color:#fff"><p>SEEN</p></body></html>'),
     ).toBe("SEEN");
+    expect(await textOf('<body style="color:#fff;background:#fff"><p>SEEN')).toBe("SEEN");
   });
 });
 
@@ -334,6 +382,24 @@ describe("htmlProgram() on odd pages", () => {
     ]) {
       expect((await read(html, { maxChars: 1_000_000 })).text).toMatch(/[xb]/);
     }
+  });
+
+  test("does not stumble over what looks like lengths for long", async () => {
+    const long = "1".repeat(9_000);
+    for (const value of [`left:${long}!`, `left:${long}.${long}!`, `transform:${"a".repeat(9_000)}`]) {
+      const odd = `<p style="position:absolute;${value}">x</p>`.repeat(100);
+      expect((await read(`${odd}<p>seen</p>`)).text).toEndWith("seen");
+    }
+  });
+
+  test("reads lists that are deep and long, and moves their items no further than eight levels", async () => {
+    const deep = `${"<ol start=9007199254740991><li>".repeat(95)}${"x<br>".repeat(6_000)}`;
+    expect((await read(deep, { maxChars: 1_000_000 })).text).toContain("x\nx");
+    const lists = `${"<ul><li>a".repeat(12)}${"</ul>".repeat(12)}`;
+    expect((await textOf(`<p>First.</p>${lists}`)).split("\n").at(-1)).toBe(`${" ".repeat(16)}- a`);
+    expect(await textOf("<ol start=-5><li>a</ol><ol start=999999999><li>b</ol>")).toMatch(
+      /1\. a\s+999999999\. b/,
+    );
   });
 
   test("gives a page of five megabytes as plain text", async () => {

@@ -205,6 +205,14 @@ describe("engines say no in ways of their own:", () => {
     ["tavily", 432, '{"detail":{"error":"plan"}}', "has no searches left (HTTP 432)"],
     ["tavily", 433, '{"detail":{"error":"limit"}}', "has no searches left (HTTP 433)"],
     ["searxng", 403, "<title>403 Forbidden</title>", "add json to search.formats in its settings.yml"],
+    [
+      "searxng",
+      200,
+      '{"query":"x","results":[],"unresponsive_engines":[["brave","too many requests"]]}',
+      "SearXNG found nothing, and engines that it asks did not answer; try again later, or ask another",
+    ],
+    ["searxng", 401, "", "SearXNG wants a user name and a password (HTTP 401), and none is ever sent"],
+    ["searxng", 404, "", "there is no SearXNG at the address from tools.web.search.baseUrl (HTTP 404); put"],
     ["jina", 402, '{"code":402,"name":"InsufficientBalanceError"}', "has no searches left (HTTP 402)"],
     ["serper", 400, '{"message":"Not enough credits","statusCode":400}', "has no searches left (HTTP 400)"],
     ["serper", 403, '{"message":"Unauthorized.","statusCode":403}', "Serper refuses the key"],
@@ -214,6 +222,14 @@ describe("engines say no in ways of their own:", () => {
   ];
   test.each(refusals)("%s by %i", async (name, status, body, reason) => {
     expect(await reasonOf(open(name, { replies: [{ status, body }] }).ask())).toContain(reason);
+  });
+
+  test.each([
+    ["brave", '{"query":{"original":"x"},"web":null}'],
+    ["kagi", '{"meta":{},"data":{"search":null}}'],
+    ["serper", '{"searchParameters":{"q":"x"},"organic":null}'],
+  ] as const)("%s by null where it found nothing", async (name, body) => {
+    expect(await open(name, { replies: [{ body }] }).ask()).toMatchObject({ ok: true, hits: [] });
   });
 
   test("jina by 422 where it only found nothing", async () => {

@@ -59,6 +59,7 @@ export function createSearch({
           body: bytesOf(body),
           truncated,
           downgraded: false,
+          isListed: false,
         };
         return response;
       },
