@@ -1,10 +1,10 @@
 /** The program of the worker that turns a page into Markdown or plain text. */
 
 import type { WorkerProgram } from "../../core/workers.ts";
+import { decodeEntities, XML_ENTITIES } from "../entities.ts";
 import { clip, head } from "../text.ts";
 import { stripInvisible } from "../visible-characters.ts";
 import { createCleanMarkup } from "./clean-markup.ts";
-import { createEntityDecoder } from "./entities.ts";
 import { createPlainText } from "./plain-text.ts";
 import { type CleanPage, type ReadableText, readableText } from "./readable.ts";
 import { readVisible } from "./visible-html.ts";
@@ -19,12 +19,14 @@ const MOST_ELEMENTS = 30_000;
 /** It also goes up from many elements to the top, which is far only in pages that nobody wrote. */
 const MOST_STEPS = 600_000;
 const LONGEST_TITLE = 300;
+/** Looking one up costs as much as a small page; what makes up more names than this has none worth knowing. */
+const MOST_NAMES = 300;
 const EMPTY_PAGE = "<!doctype html><html><body></body></html>";
 
 export const htmlProgram: WorkerProgram<"html"> = async ({ html, url, mode, maxChars }) => {
-  const decodeEntities = createEntityDecoder(await entityLookUp());
+  const byName = await entityNames();
   // At once, because some of what nobody sees counts as space where words are laid out.
-  const decode = (raw: string) => stripInvisible(decodeEntities(raw));
+  const decode = (raw: string) => stripInvisible(decodeEntities(raw, byName));
   const isLarge = html.length > MOST_HTML;
   const plain = createPlainText(decode, isLarge ? maxChars + 1 : Infinity);
   const clean = createCleanMarkup(decode, isLarge ? MOST_OF_LARGE : MOST_HTML);
@@ -60,13 +62,18 @@ async function readIfPossible(page: CleanPage): Promise<ReadableText | undefined
   }
 }
 
-/** The parser knows the names. */
-async function entityLookUp(): Promise<(entity: string) => string> {
+/** The parser that is used anyway knows the two thousand names, and what stands without its semicolon. */
+async function entityNames(): Promise<(entity: string) => string | undefined> {
   const { DOMParser } = await import("linkedom/worker");
   const { body: scratch } = new DOMParser().parseFromString(EMPTY_PAGE, "text/html");
+  const known = new Map([...XML_ENTITIES, ["&nbsp;", "\u00a0"]]);
   return (entity) => {
+    const found = known.get(entity);
+    if (found !== undefined || known.size >= MOST_NAMES) return found;
     scratch.innerHTML = entity;
-    return scratch.textContent ?? entity;
+    const text = scratch.textContent ?? entity;
+    known.set(entity, text);
+    return text;
   };
 }
 

@@ -1,10 +1,11 @@
 /** Goes through XML piece by piece, in memory that does not grow with it. Entities that a document defines stay as they are. */
 
 import { UserError } from "../../core/errors.ts";
+import { decodeEntities, XML_ENTITIES } from "../entities.ts";
 
 /** Of a tag with its attributes, a comment or an instruction. */
 const LONGEST_MARKUP = 1024 * 1024;
-/** Of what can be between `&` and `;`. */
+/** Of a reference, from `&` to `;`. */
 const LONGEST_ENTITY = 12;
 
 export interface XmlListener {
@@ -21,21 +22,8 @@ export interface XmlListener {
 const DOUBLE_QUOTE = 0x22;
 const SINGLE_QUOTE = 0x27;
 
-const named: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' };
-
-function decodeEntity(whole: string, name: string): string {
-  if (Object.hasOwn(named, name)) return named[name] ?? whole;
-  const code = /^#x[\da-f]+$/i.test(name)
-    ? Number.parseInt(name.slice(2), 16)
-    : /^#\d+$/.test(name)
-      ? Number.parseInt(name.slice(1), 10)
-      : Number.NaN;
-  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return isCharacter ? String.fromCodePoint(code) : whole;
-}
-
-function decodeEntities(text: string): string {
-  return text.includes("&") ? text.replace(/&([^&;\s]{1,10});/g, decodeEntity) : text;
+function decode(text: string): string {
+  return decodeEntities(text, (entity) => XML_ENTITIES.get(entity));
 }
 
 function localName(name: string): string {
@@ -55,7 +43,7 @@ function attributesOf(tag: string): (wanted: string) => string | undefined {
     ]);
     const ending = wanted.startsWith("*:") ? wanted.slice(1) : undefined;
     const found = all.find(([name]) => (ending === undefined ? name === wanted : name.endsWith(ending)));
-    return found === undefined ? undefined : decodeEntities(found[1]);
+    return found === undefined ? undefined : decode(found[1]);
   };
 }
 
@@ -133,7 +121,7 @@ export function readXml(
     for (;;) {
       const markup = rest.indexOf("<", from);
       const textEnd = markup < 0 ? endOfText(rest, from, isEnd) : markup;
-      if (textEnd > from) listener.text?.(decodeEntities(rest.slice(from, textEnd)));
+      if (textEnd > from) listener.text?.(decode(rest.slice(from, textEnd)));
       from = textEnd;
       const end = markup < 0 ? undefined : markupEnd(rest, markup);
       if (end === undefined) break;

@@ -1,5 +1,6 @@
 /** Text from a search engine as one line for a model to read: no markup, nothing invisible. */
 
+import { decodeEntities, XML_ENTITIES } from "../entities.ts";
 import { clip, head, wellFormed } from "../text.ts";
 import { stripInvisible } from "../visible-characters.ts";
 
@@ -9,41 +10,31 @@ const BLOCK = "blockquote|br|dd|div|dt|h[1-6]|hr|iframe|li|ol|p|pre|script|style
 const INLINE_TAG = new RegExp(`</?(?:${INLINE})(?:[\\s/][^<>]*)?>`, "gi");
 const BLOCK_TAG = new RegExp(`</?(?:${BLOCK})(?:[\\s/][^<>]*)?>`, "gi");
 
-const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g;
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  apos: "'",
-  bull: "•",
-  copy: "©",
-  deg: "°",
-  euro: "€",
-  gt: ">",
-  hellip: "…",
-  laquo: "«",
-  ldquo: "“",
-  lsquo: "‘",
-  lt: "<",
-  mdash: "—",
-  middot: "·",
-  nbsp: " ",
-  ndash: "–",
-  quot: '"',
-  raquo: "»",
-  rdquo: "”",
-  reg: "®",
-  rsquo: "’",
-  times: "×",
-  trade: "™",
-};
+/** Beside those of XML, the ones that search engines write. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ...XML_ENTITIES,
+  ["&bull;", "•"],
+  ["&copy;", "©"],
+  ["&deg;", "°"],
+  ["&euro;", "€"],
+  ["&hellip;", "…"],
+  ["&laquo;", "«"],
+  ["&ldquo;", "“"],
+  ["&lsquo;", "‘"],
+  ["&mdash;", "—"],
+  ["&middot;", "·"],
+  ["&nbsp;", " "],
+  ["&ndash;", "–"],
+  ["&raquo;", "»"],
+  ["&rdquo;", "”"],
+  ["&reg;", "®"],
+  ["&rsquo;", "’"],
+  ["&times;", "×"],
+  ["&trade;", "™"],
+]);
 
-/** The entities that search engines write; any other stays as it is. */
-export function decodeEntities(text: string): string {
-  return text.replace(ENTITY, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole;
-    const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-    const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return isCharacter ? String.fromCodePoint(code) : "\ufffd";
-  });
+export function decodeText(text: string): string {
+  return decodeEntities(text, (entity) => NAMES.get(entity));
 }
 
 /** Empty for anything but text. */
@@ -52,6 +43,6 @@ export function plainText(value: unknown, most: number): string {
   const text = head(value, most * 8)
     .replace(INLINE_TAG, "")
     .replace(BLOCK_TAG, " ");
-  const seen = stripInvisible(wellFormed(decodeEntities(text))).replace(/\s+/g, " ");
+  const seen = stripInvisible(wellFormed(decodeText(text))).replace(/\s+/g, " ");
   return clip(seen.trim(), most);
 }
