@@ -1,6 +1,7 @@
 /** Refuses commands that reach outside the workspace or into the agent's own state. */
 
 import { isInside } from "../inside.ts";
+import { segmentMatches } from "./file-patterns.ts";
 import type { Finding } from "./finding.ts";
 import { followCd } from "./follow-cd.ts";
 import { opaquePaths } from "./opaque-paths.ts";
@@ -53,7 +54,8 @@ export async function checkPaths(
 
   if (restrict) await checkProgram(command, scene, report);
   for (const { name: variable, value } of command.assignments) {
-    if (value !== undefined)
+    // Separators of words.
+    if (value !== undefined && variable !== "IFS")
       await checkWord(value, false, variable === "PATH" ? "search-path" : "assignment");
   }
   for (const { target, writes } of command.redirects) await checkWord(target, writes, "file");
@@ -138,6 +140,13 @@ export async function checkOpaque(
 
 function checkUse(use: Use, scene: Scene, restrict: boolean, report: Report): void {
   const { place, writes } = use;
+  if (showsProcess(place)) {
+    report({
+      rule: "own-state",
+      reason: `"${use.shown}" shows what a process holds, keys among it; printenv shows what commands are given`,
+    });
+    return;
+  }
   const owner = ownState(use, scene);
   if (owner !== undefined) {
     const verb = owner.allows === "nothing" ? "read or changed" : "changed";
@@ -170,6 +179,18 @@ function ownState({ place, writes, takesFolder }: Use, { protectedPaths, workspa
     return touched.find(({ allows }) => writes || allows === "nothing");
   }
   return closest.allows === "nothing" || writes ? closest : undefined;
+}
+
+/** Where the system shows the environment or the memory of processes, the agent's among them. */
+function showsProcess({ path, pattern }: Place): boolean {
+  const [top, ...below] = [...path.split("/").filter((segment) => segment !== ""), ...pattern];
+  const last = below.at(-1);
+  return (
+    top === "proc" &&
+    last !== undefined &&
+    below.length > 1 &&
+    ["environ", "mem"].some((name) => segmentMatches(last, name, true))
+  );
 }
 
 function outside(path: string): Finding {

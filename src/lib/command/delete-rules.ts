@@ -2,6 +2,7 @@
 
 import { isInside } from "../inside.ts";
 import type { Finding } from "./finding.ts";
+import { gitOptions } from "./git-code.ts";
 import { hasLong, type Options, readOptions } from "./options.ts";
 import type { Scene } from "./scene.ts";
 import { knownStart, shown, staticText, type Word, whyDynamic } from "./word.ts";
@@ -47,10 +48,10 @@ export async function judgeRm(
   for (const target of options.operands) {
     const why = await whyNotTarget(target, scene, remote);
     if (why === undefined) continue;
-    const how = recursive ? "recursive" : "forced";
+    const [how, instead] = recursive ? ["recursive", ALLOWED] : ["forced", "leave out -f, or name the files"];
     return found(
       recursive ? "recursive-delete" : "delete",
-      `"${shown(target)}" cannot be deleted by a ${how} rm: ${why}; ${ALLOWED}`,
+      `"${shown(target)}" cannot be deleted by a ${how} rm: ${why}; ${instead}`,
     );
   }
   return undefined;
@@ -114,16 +115,25 @@ export function judgeWindowsDelete(name: string, args: readonly Word[]): Finding
     : undefined;
 }
 
-export function judgeClean(args: readonly Word[]): Finding | undefined {
-  const { operands } = readOptions(args, { short: "cC" }, false);
-  if (staticText(operands[0]) !== "clean") return undefined;
+export function judgeGit(args: readonly Word[]): Finding | undefined {
+  const { operands } = readOptions(args, gitOptions, false);
+  const subcommand = staticText(operands[0]);
   const options = readOptions(operands.slice(1), { short: "e" });
-  const forced = options.letters.has("f") || hasLong(options, "force");
-  if (!forced || options.letters.has("n") || hasLong(options, "dry-run")) return undefined;
+  if (subcommand === "rm") return judgeGitRm(options);
+  // Without force git refuses by itself, unless a setting lets it.
+  if (subcommand !== "clean" || options.letters.has("n") || hasLong(options, "dry-run")) return undefined;
   return found(
     "recursive-delete",
-    "git clean with force deletes every untracked file; git clean -n shows them, rm deletes them by name",
+    "git clean deletes every untracked file; git clean -n shows them, rm deletes them by name",
   );
+}
+
+/** Without force git keeps what is not committed. */
+function judgeGitRm(options: Options): Finding | undefined {
+  const recursive = options.letters.has("r");
+  const forced = options.letters.has("f") || hasLong(options, "force");
+  if (!recursive || !forced || hasLong(options, "cached", 2)) return undefined;
+  return found("recursive-delete", "git rm is both recursive and forced; leave out -f");
 }
 
 const found = (rule: Finding["rule"], reason: string): Finding => ({ rule, reason });

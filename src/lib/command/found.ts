@@ -1,6 +1,6 @@
 /** What a simple command turns out to run. */
 
-import type { SimpleCommand, Suspicion } from "./parsed.ts";
+import type { SimpleCommand, Stdin, Suspicion } from "./parsed.ts";
 import type { Word } from "./word.ts";
 
 export type Found =
@@ -15,6 +15,8 @@ export type Found =
       readonly via: string;
       readonly text: string;
       readonly remote?: boolean;
+      /** What it reads, where that is not what the command reads. */
+      readonly stdin?: Stdin;
       /** It looks like code, and whether it is run cannot be told. */
       readonly supposed?: boolean;
     }

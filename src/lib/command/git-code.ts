@@ -1,7 +1,7 @@
 /** What git is told to run: aliases, editors, pagers, hooks given on the command line. */
 
-import { readOptions } from "./options.ts";
-import { staticText, type Word } from "./word.ts";
+import { type OptionSpec, readOptions } from "./options.ts";
+import { staticText, textWord, type Word } from "./word.ts";
 
 interface Code {
   readonly kind: "code";
@@ -13,12 +13,15 @@ interface Code {
 const codeSettings =
   /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|sequence\.editor|pager\..+|credential\.(?:.+\.)?helper|diff\.(?:external|.+\.(?:command|textconv))|(?:merge|diff)tool\..+\.cmd|filter\..+\.(?:clean|smudge|process)|gpg\.program|uploadpack\..+|init\.templatedir)$/i;
 
+/** Of git itself, before its subcommand. */
+export const gitOptions: OptionSpec = {
+  short: "cC",
+  long: ["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "attr-source"],
+  exact: true,
+};
+
 export function gitCode(args: readonly Word[]): readonly Code[] {
-  const { values, operands } = readOptions(
-    args,
-    { short: "cC", long: ["git-dir", "work-tree", "exec-path"] },
-    false,
-  );
+  const { values, operands } = readOptions(args, gitOptions, false);
   const settings = (values.get("c") ?? []).map((word) => staticText(word) ?? "");
   const found = settings.flatMap((setting) => {
     const [name = "", value = ""] = setting.split(/=([\s\S]*)/);
@@ -58,22 +61,50 @@ function subcommandCode(subcommand: string, rest: readonly string[]): readonly C
       );
     case "bisect":
       return rest[0] === "run" ? [code(rest.slice(1).join(" "))] : [];
+    case "clone":
+    case "fetch":
+    case "pull":
+    case "push":
+    case "ls-remote":
+    case "archive":
+      return transportCode(subcommand, rest);
     case "rebase":
     case "filter-branch":
     case "difftool":
       return rest.flatMap((word, index) => {
-        const inline = /^--(?:exec|tree-filter|index-filter|msg-filter|env-filter|extcmd)=([\s\S]*)$/.exec(
-          word,
-        )?.[1];
+        const inline = /^--(?:exec?|(?:tree|index|msg|env)-filter|extcmd)=([\s\S]*)$/.exec(word)?.[1];
         if (inline !== undefined) return [code(inline)];
-        const takes = /^(?:-x|--exec|--tree-filter|--index-filter|--msg-filter|--env-filter|--extcmd)$/.test(
-          word,
-        );
+        const takes = /^(?:-x|--exec?|--(?:tree|index|msg|env)-filter|--extcmd)$/.test(word);
         return takes ? [code(rest[index + 1] ?? "")] : [];
       });
     default:
       return [];
   }
+}
+
+/** What git runs to reach the other side, and addresses that are commands. */
+function transportCode(subcommand: string, rest: readonly string[]): readonly Code[] {
+  const words = rest.map(textWord);
+  const { values, operands } = readOptions(words, {
+    short: subcommand === "clone" ? "ubocj" : "",
+    long: ["upload-pack", "receive-pack", "exec", "config"],
+  });
+  const texts = (...options: readonly string[]) =>
+    options.flatMap((option) => (values.get(option) ?? []).flatMap((word) => staticText(word) ?? []));
+  return [
+    ...texts("u", "upload-pack", "receive-pack", "exec").map(code),
+    ...(subcommand === "clone" ? texts("c", "config") : []).flatMap((setting) => {
+      const [name = "", value = ""] = setting.split(/=([\s\S]*)/);
+      return settingCode(name, value);
+    }),
+    ...operands.flatMap(
+      (word) =>
+        /^ext::(.+)$/s
+          .exec(staticText(word) ?? "")
+          ?.slice(1)
+          .map(code) ?? [],
+    ),
+  ];
 }
 
 function code(text: string): Code {

@@ -1,39 +1,63 @@
 /** Shell code inside the programs of awk and sed. */
 
 import { readOptions } from "./options.ts";
-import type { Suspicion } from "./parsed.ts";
-import { shown, staticText, type Word } from "./word.ts";
+import type { Stdin, Suspicion } from "./parsed.ts";
+import { readSedScript } from "./sed-script.ts";
+import { shown, staticText, textWord, type Word } from "./word.ts";
 
 type Inner =
-  | { readonly kind: "code"; readonly via: string; readonly text: string }
+  | { readonly kind: "code"; readonly via: string; readonly text: string; readonly stdin?: Stdin }
   | { readonly kind: "opaque"; readonly via: string; readonly text: string | undefined }
   | { readonly kind: "suspicion"; readonly suspicion: Suspicion };
-
-const STRING = String.raw`"((?:[^"\\]|\\.)*)"`;
 
 export function awkCode(via: string, args: readonly Word[]): readonly Inner[] {
   const { operands, values, letters } = readOptions(args, { short: "Fvfe", long: ["source", "file"] }, false);
   const given = [...(values.get("e") ?? []), ...(values.get("source") ?? [])];
-  const programs = given.length > 0 || letters.has("f") ? given : operands.slice(0, 1);
-  return programs.flatMap((word) => {
-    const text = word === undefined ? undefined : staticText(word);
-    const source = text ?? (word === undefined ? "" : shown(word));
-    const codes = [
-      ...matches(source, new RegExp(String.raw`system\s*\(\s*${STRING}\s*\)`, "g")),
-      ...matches(source, new RegExp(String.raw`\|&?\s*${STRING}`, "g")),
-      ...matches(source, new RegExp(String.raw`${STRING}\s*\|&?\s*getline`, "g")),
-    ];
-    const calls = (source.match(/system\s*\(|\|&?\s*getline|(?<!\|)\|&?\s*(?![|\s&])/g) ?? []).length;
-    const found: Inner[] = codes.map((code) => ({ kind: "code", via, text: code }));
-    found.push({ kind: "opaque", via, text });
-    return calls > codes.length || (text === undefined && /system|getline|\|/.test(source))
-      ? [...found, hiddenCode(via)]
-      : found;
-  });
+  const fromFile = letters.has("f") || values.has("file");
+  const programs = given.length > 0 || fromFile ? given : operands.slice(0, 1);
+  return programs.flatMap((word) =>
+    word === undefined ? [] : awkProgram(via, staticText(word), shown(word)),
+  );
 }
 
-function matches(text: string, pattern: RegExp): readonly string[] {
-  return [...text.matchAll(pattern)].map(([, inside = ""]) => inside.replace(/\\(.)/g, "$1"));
+/** `text` is what is known of it, `source` with marks for the rest. */
+export function awkProgram(via: string, text: string | undefined, source = text ?? ""): readonly Inner[] {
+  const { outline, strings } = awkOutline(source);
+  const textsOf = (pattern: RegExp) =>
+    [...outline.matchAll(pattern)].map(([, index]) => strings[Number(index)] ?? "");
+  const codes: readonly Inner[] = [
+    ...textsOf(/system\s*\(\s*"(\d+)"\s*\)/g).map((code) => ({ kind: "code" as const, via, text: code })),
+    ...textsOf(/(?<!["\w)\]]\s*)"(\d+)"\s*\|&?\s*getline/g).map((code) => ({
+      kind: "code" as const,
+      via,
+      text: code,
+    })),
+    ...textsOf(/\|&?\s*"(\d+)"(?=\s*(?:[;}\n]|$))/g).map((code) => ({
+      kind: "code" as const,
+      via,
+      text: code,
+      stdin: { kind: "pipe" as const },
+    })),
+  ];
+  const calls = (outline.match(/system\s*\(|(?<!\|)\|(?!\|)|@\w+\s*\(/g) ?? []).length;
+  const found: readonly Inner[] = [...codes, { kind: "opaque", via, text }];
+  return calls > codes.length || (text === undefined && /system|getline|\|/.test(source))
+    ? [...found, hiddenCode(via)]
+    : found;
+}
+
+/** Comments, and what a slash begins where no division can stand: a regular expression. */
+const AWK_TOKEN =
+  /"((?:[^"\\]|\\[\s\S])*)"|#[^\n]*|(?<=(?:^|[(,{};!~&|\n=<>?:])\s*)\/(?:[^/\\\n[]|\\.|\[\^?\]?(?:\[:\w+:\]|[^\]\n])*\])+\//g;
+
+/** The program with numbers in the place of its strings, and without regular expressions, in which a `|` is none. */
+function awkOutline(source: string): { readonly outline: string; readonly strings: readonly string[] } {
+  const strings: string[] = [];
+  const outline = source.replace(AWK_TOKEN, (token, string?: string) => {
+    if (string === undefined) return token.startsWith("/") ? "0" : "";
+    return `"${strings.push(string.replace(/\\(.)/g, "$1")) - 1}"`;
+  });
+  return { outline, strings };
 }
 
 function hiddenCode(via: string): Inner {
@@ -44,12 +68,25 @@ function hiddenCode(via: string): Inner {
 /** GNU sed runs what the commands `e` and `s///e` say. */
 export function sedCode(args: readonly Word[]): readonly Inner[] {
   return sedScripts(args).flatMap((word) => {
-    const script = staticText(word);
-    if (script === undefined) return [];
-    const called = /(?:^|[;\n{}]|[\d$/!])\s*e\s+([^\n]+)/.exec(script)?.[1];
-    if (called !== undefined) return [{ kind: "code", via: "sed", text: called } as const];
-    return runsReplacement(script) ? [hiddenCode("sed")] : [];
+    const text = staticText(word);
+    if (text === undefined) return [];
+    const script = readSedScript(text);
+    if (script === undefined) return /e/.test(text) ? [hiddenCode("sed")] : [];
+    const codes = script.commands.map((code) => ({ kind: "code" as const, via: "sed", text: code }));
+    return script.runsInput ? [...codes, hiddenCode("sed")] : codes;
   });
+}
+
+/** The files that the scripts among the arguments of sed open. */
+export function sedFiles(args: readonly Word[]): {
+  readonly reads: readonly Word[];
+  readonly writes: readonly Word[];
+} {
+  const scripts = sedScripts(args).map((word) => readSedScript(staticText(word) ?? ""));
+  return {
+    reads: scripts.flatMap((script) => script?.reads.map(textWord) ?? []),
+    writes: scripts.flatMap((script) => script?.writes.map(textWord) ?? []),
+  };
 }
 
 /** The scripts among the arguments of sed. */
@@ -63,19 +100,4 @@ export function sedScripts(args: readonly Word[]): readonly Word[] {
   );
   const fromFile = letters.has("f") || names.includes("file");
   return given.length > 0 || fromFile ? given : operands.slice(0, 1);
-}
-
-/** Whether a script holds `s` with the flag `e`, or `e` alone. */
-function runsReplacement(script: string): boolean {
-  if (/(?:^|[;\n{}]|[\d$])\s*e\s*(?:$|[;\n}])/.test(script)) return true;
-  for (const { index } of script.matchAll(/s(?=[^\w\s\\])/g)) {
-    const delimiter = script[index + 1] ?? "/";
-    let at = index + 2;
-    for (let part = 0; part < 2 && at < script.length; at++) {
-      if (script[at] === "\\") at++;
-      else if (script[at] === delimiter) part++;
-    }
-    if (/^[gpiIMm\d]*e/.test(script.slice(at))) return true;
-  }
-  return false;
 }

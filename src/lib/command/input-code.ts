@@ -1,9 +1,10 @@
 /** Programs that run what they are given on standard input. */
 
 import type { Found } from "./found.ts";
+import { awkProgram, sedCode } from "./inner-code.ts";
 import { readOptions } from "./options.ts";
 import type { SimpleCommand } from "./parsed.ts";
-import { shown, staticText, type Word } from "./word.ts";
+import { shown, staticText, textWord, type Word } from "./word.ts";
 import { interpreterOf, interpreters, shells } from "./wrappers.ts";
 
 /** `| sh`, `python3 <<EOF`. */
@@ -11,10 +12,14 @@ export function byInput(name: string, args: readonly Word[], { stdin }: SimpleCo
   const isShell =
     shells.has(name) || (queues.has(name) && !args.some((word) => /^-[cdflqr]/.test(shown(word))));
   const interpreter = interpreterOf(name);
-  if (!isShell && interpreter === undefined) return [];
+  const isScript = takesScriptFromInput(name, args);
+  if (!isShell && interpreter === undefined && !isScript) return [];
   const scripted = stdin.kind === "text" && scriptable.has(interpreter ?? "");
-  if (!scripted && !queues.has(name) && !readsProgramFromInput(isShell, interpreter ?? "", args)) return [];
+  if (!scripted && !isScript && !queues.has(name) && !readsProgramFromInput(isShell, interpreter ?? "", args))
+    return [];
   if (stdin.kind === "text" && stdin.text !== undefined) {
+    if (awks.has(name)) return awkProgram(name, stdin.text);
+    if (name === "sed" || name === "gsed") return sedCode([textWord(stdin.text)]);
     return isShell
       ? [{ kind: "code", via: name, text: stdin.text }]
       : [{ kind: "opaque", via: interpreter ?? name, text: stdin.text }];
@@ -29,6 +34,30 @@ const queues = new Set(["at", "batch"]);
 /** Programs that open a file and take their commands from standard input. */
 const scriptable = new Set(["ed", "ex", "gdb", "sqlite3"]);
 export const inputNames = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]);
+
+/** Programs that take a script by an option. */
+const scriptOption: Readonly<Record<string, string>> = {
+  make: "f",
+  gmake: "f",
+  awk: "f",
+  gawk: "f",
+  mawk: "f",
+  nawk: "f",
+  sed: "f",
+  gsed: "f",
+  vim: "S",
+  nvim: "S",
+  gdb: "x",
+};
+const awks = new Set(["awk", "gawk", "mawk", "nawk"]);
+
+function takesScriptFromInput(name: string, args: readonly Word[]): boolean {
+  const letter = Object.hasOwn(scriptOption, name) ? scriptOption[name] : undefined;
+  if (letter === undefined) return false;
+  const { values } = readOptions(args, { short: letter, long: ["file", "makefile"] });
+  const files = [letter, "file", "makefile"].flatMap((option) => values.get(option) ?? []);
+  return files.some((file) => inputNames.has(staticText(file) ?? ""));
+}
 
 function readsProgramFromInput(isShell: boolean, interpreter: string, args: readonly Word[]): boolean {
   const takers = interpreters[interpreter];
@@ -46,7 +75,11 @@ function readsProgramFromInput(isShell: boolean, interpreter: string, args: read
   if (options.names.some((name) => ["version", "help"].includes(name))) return false;
   if (["V", "v", "h"].some((letter) => !isShell && options.letters.has(letter))) return false;
   const [first] = options.operands;
-  if (["vim", "vi", "nvim", "emacs", "sqlite3", "gdb", "ed", "ex", "deno", "bun"].includes(interpreter)) {
+  if (
+    ["make", "gmake", "vim", "vi", "nvim", "emacs", "sqlite3", "gdb", "ed", "ex", "deno", "bun"].includes(
+      interpreter,
+    )
+  ) {
     return first !== undefined && inputNames.has(staticText(first) ?? "");
   }
   return first === undefined || inputNames.has(staticText(first) ?? "");

@@ -9,6 +9,7 @@ import { compilePatterns, type Patterns } from "./patterns.ts";
 import { programName } from "./program-name.ts";
 import { createScene, type SceneOptions } from "./scene.ts";
 import { commandUrls, textUrls } from "./urls.ts";
+import { shown } from "./word.ts";
 
 export type Policy = "guarded" | "ask" | "allowlist" | "off";
 
@@ -93,12 +94,20 @@ const harmlessBuiltins = new Set(
   ),
 );
 
+/** Variables that decide what the programs are that an allowed name runs. */
+const steering = /^(?:PATH|BASH_ENV|ENV|LD_\w+|DYLD_\w+)$/;
+/** Those of the builtins that set a variable which is named by a word. */
+const setsNamed = new Set(["read", "printf"]);
+
 function needsPattern(command: SimpleCommand, { functions }: ParsedCommand, policy: Policy): boolean {
   if (command.keyword) return false;
-  if (command.words.length === 0) return policy === "allowlist" && command.assignments.length > 0;
+  const steered = command.assignments.some(({ name }) => steering.test(name));
+  if (command.words.length === 0)
+    return steered || (policy === "allowlist" && command.assignments.length > 0);
   const name = programName(command) ?? "";
   if (functions.has(name) && command.via.length === 0) return false;
-  return policy === "allowlist" || !harmlessBuiltins.has(name);
+  if (policy === "allowlist" || !harmlessBuiltins.has(name)) return true;
+  return steered || (setsNamed.has(name) && command.words.some((word) => steering.test(shown(word))));
 }
 
 function notAllowed(command: SimpleCommand, { shownCommand, listed }: Patterns): Finding {

@@ -1,9 +1,9 @@
 /** The rules that every simple command is held against, in one place. */
 
 import {
-  judgeClean,
   judgeFind,
   judgeFoundDeletion,
+  judgeGit,
   judgeRm,
   judgeSynchronised,
   judgeWindowsDelete,
@@ -97,7 +97,7 @@ async function judgeSpecial(
     case "rsync":
       return judgeSynchronised(args, scene, remote);
     case "git":
-      return judgeClean(args);
+      return judgeGit(args);
     case "dd":
       return judgeDd(args);
     case "crontab":
@@ -138,7 +138,8 @@ async function judgeRedirects(
 }
 
 /** A function that comes back to itself and multiplies on the way is a fork bomb, whatever it is called. */
-export function judgeWhole({ commands, functions }: ParsedCommand): readonly Finding[] {
+export function judgeWhole(parsed: ParsedCommand): readonly Finding[] {
+  const { commands, functions } = parsed;
   const calls = new Map<string, Set<string>>();
   const multiplying = new Set<string>();
   for (const command of commands) {
@@ -150,13 +151,28 @@ export function judgeWhole({ commands, functions }: ParsedCommand): readonly Fin
     }
   }
   const bomb = [...multiplying].find((name) => reaches(calls, name, name));
-  if (bomb === undefined) return [];
+  const findings = judgeAliases(parsed);
+  if (bomb === undefined) return findings;
   return [
+    ...findings,
     {
       rule: "fork-bomb",
       reason: `the function "${bomb}" starts itself again and again, which is a fork bomb`,
     },
   ];
+}
+
+/** The words behind an alias complete its text, which may make another command of it. */
+function judgeAliases({ commands, variables }: ParsedCommand): readonly Finding[] {
+  const names = new Set(
+    commands
+      .filter((command) => programName(command) === "alias")
+      .flatMap(({ words }) => words.slice(1).map((word) => shown(word).split("=", 1)[0] ?? "")),
+  );
+  const used = commands.map(({ words }) => staticText(words[0]) ?? "").find((name) => names.has(name));
+  if (used === undefined && !variables.has("BASH_ALIASES")) return [];
+  const reason = `"${used ?? "BASH_ALIASES"}" is an alias, whose meaning depends on what follows; write the command itself`;
+  return [{ rule: "dynamic-command", reason }];
 }
 
 function reaches(calls: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
@@ -179,17 +195,28 @@ const giveaways: readonly {
 }[] = [
   { pattern: /\brm\W{1,6}-\w*[rRf]|\brm\s+--(?:rec|fo)/, rule: "recursive-delete", what: "runs rm" },
   {
-    pattern: /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|removeSync|remove_dir_all|rimraf)\b/,
+    pattern:
+      /\b(?:rmtree|remove_tree|rm_rf|rm_r|delete-directory|remove_entry_secure|removeSync|remove_dir_all|rimraf)\b/,
     rule: "recursive-delete",
     what: "deletes folders",
   },
-  { pattern: /\brm(?:Sync)?\s*\([^)]*recursive/, rule: "recursive-delete", what: "deletes folders" },
+  {
+    pattern: /\brm(?:Sync)?\s*\([^()]{0,400}(?:\([^()]{0,200}\)[^()]{0,200})?recursive/,
+    rule: "recursive-delete",
+    what: "deletes folders",
+  },
   {
     pattern: /\b(?:os\.fork|fork)\s*(?:\(\s*\)|while|until|;|\})|\bfork\s+while/,
     rule: "fork-bomb",
     what: "starts itself again",
   },
-  { pattern: /["'`\s](?:shutdown|reboot|poweroff|halt)["'`\s]/, rule: "power", what: "stops the machine" },
+  {
+    // A word alone in quotes, or behind a call; in a sentence it is a word.
+    pattern:
+      /(?:system|exec\w*|popen|spawn\w*|run|call|check_\w+|qx|[;&|`])\W{0,6}(?:sudo\W{1,4})?(?:[\w/]*\/)?(?:shutdown|reboot|poweroff|halt)\b|^\s*(?:sudo )?(?:shutdown|reboot|poweroff|halt)\b/im,
+    rule: "power",
+    what: "stops the machine",
+  },
   { pattern: /\/dev\/(?:sd|hd|vd|nvme|xvd|mmcblk|disk)/, rule: "device-write", what: "touches a disk" },
   { pattern: /\bmkfs\b|\bwipefs\b/, rule: "disk", what: "makes file systems" },
 ];

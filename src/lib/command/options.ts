@@ -7,6 +7,8 @@ export interface OptionSpec {
   readonly short?: string;
   /** Long options that take a value, without dashes. */
   readonly long?: readonly string[];
+  /** A shortened name is another option's. */
+  readonly exact?: boolean;
 }
 
 export interface Options {
@@ -53,12 +55,14 @@ export function readOptions(words: readonly Word[], spec: OptionSpec = {}, permu
     if (start.startsWith("--")) {
       const { name, inline } = splitLong(word, start);
       names.push(name);
-      if (inline !== undefined) keep(name, inline);
-      else if (spec.long?.includes(name)) keep(name, words[++at]);
+      const full = valueOption(name, spec);
+      if (inline !== undefined) keep(full ?? name, inline);
+      else if (full !== undefined) keep(full, words[++at]);
       if (staticText(word) === undefined && inline === undefined) unclear.push(word);
       continue;
     }
-    if (staticText(word) === undefined) unclear.push(word);
+    // A pattern may become any option: `-r{f..f}`, `-r[f]`.
+    if (staticText(word) === undefined || word.glob) unclear.push(word);
     for (let index = 1; index < start.length; index++) {
       const letter = start[index] ?? "";
       letters.add(letter);
@@ -69,6 +73,12 @@ export function readOptions(words: readonly Word[], spec: OptionSpec = {}, permu
     }
   }
   return { letters, names, values, operands, unclear };
+}
+
+/** The option with a value that a long name stands for, in full or shortened as GNU programs allow. */
+function valueOption(name: string, { long = [], exact = false }: OptionSpec): string | undefined {
+  if (exact || long.includes(name)) return long.find((one) => one === name);
+  return long.find((one) => name !== "" && one.startsWith(name));
 }
 
 /** Whether a long option was given, in full or shortened as GNU programs allow. */

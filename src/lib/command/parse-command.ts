@@ -11,6 +11,7 @@ import { shells } from "./wrappers.ts";
 /** Code inside code inside code: nobody writes this many by hand. */
 const DEEPEST = 8;
 const MOST_COMMANDS = 3000;
+const MOST_WORDS = 10_000;
 
 class Refusal extends Error {}
 
@@ -33,6 +34,7 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
   const variables = new Map<string, (Word | undefined)[]>();
   const opaque: Opaque[] = [];
   const suspicions: Suspicion[] = [];
+  let words = 0;
 
   const walk = createTreeWalk(syntax, {
     command: (command) => add(command, 0),
@@ -70,6 +72,8 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
 
   function add(command: SimpleCommand, depth: number): void {
     if (commands.length >= MOST_COMMANDS) throw new Refusal(`it has more than ${MOST_COMMANDS} commands`);
+    words += command.words.length;
+    if (words > MOST_WORDS) throw new Refusal(`it has more than ${MOST_WORDS} words`);
     commands.push(command);
     for (const found of unwrap(command)) {
       const via = [...command.via, found.kind === "suspicion" ? "" : found.via];
@@ -95,7 +99,7 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
   }
 
   function addCode(found: Extract<Found, { kind: "code" }>, command: SimpleCommand, via: readonly string[]) {
-    const { within, concurrent, stdin, feeds } = command;
+    const { within, concurrent, feeds } = command;
     readText(found.text, {
       ...topLevel,
       depth: via.length,
@@ -103,7 +107,7 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
       within,
       concurrent,
       remote: command.remote || found.remote === true,
-      stdin,
+      stdin: found.stdin ?? command.stdin,
       feeds,
       supposed: command.supposed || found.supposed === true,
       dialect: dialectOf(found.via, command.dialect),

@@ -44,7 +44,7 @@ function guesses(part: string): readonly string[] {
   const segments = part.replaceAll(UNKNOWN, "*").split("/");
   return [
     part.startsWith(UNKNOWN) ? without.replace(/^\/+/, "") : without,
-    ...(/^\**$/.test(segments[0] ?? "") ? [] : [segments.join("/")]),
+    ...(/^\*+$/.test(segments[0] ?? "") ? [] : [segments.join("/")]),
   ];
 }
 
@@ -57,6 +57,8 @@ const holdsPrograms = /(?:^|\/)\.?s?bin\/?$/;
 
 function partsOf(text: string, glob: boolean, as: Role, program: string): readonly string[] {
   if (as === "file") return [withoutScheme(text)];
+  // What is left out is not opened.
+  if (/^--(?:exclude(?:-dir)?|ignore)=/.test(text)) return [];
   if (as === "search-path") return text.split(":").filter((part) => part !== "" && !holdsPrograms.test(part));
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(text) && !/^file:/i.test(text)) return [];
   if (copiesBetweenHosts.has(program) && /^[\w.@-]+:/.test(text)) return [];

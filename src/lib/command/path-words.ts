@@ -1,6 +1,7 @@
 /** Which words of a command can be paths, and which of its words another command may take for paths. */
 
-import { sedScripts } from "./inner-code.ts";
+import { containerCommand } from "./containers.ts";
+import { sedFiles, sedScripts } from "./inner-code.ts";
 import { readOptions } from "./options.ts";
 import type { SimpleCommand } from "./parsed.ts";
 import { knownStart, shown, staticText, textWord, type Word } from "./word.ts";
@@ -33,6 +34,14 @@ const patternFirst: Readonly<Record<string, { readonly short: string; readonly g
   fdfind: { short: "etdEjx", gives: "" },
 };
 
+/** Programs with options that take a character or a range, and those of their options that take a file. */
+const separators: Readonly<Record<string, { readonly short: string; readonly files: string }>> = {
+  cut: { short: "bcdf", files: "" },
+  paste: { short: "d", files: "" },
+  column: { short: "cdEHlNoOprRsTW", files: "" },
+  sort: { short: "koStT", files: "oT" },
+};
+
 /** Programs that only read what they are given. */
 export const readers: ReadonlySet<string> = names(
   "cat tac less more head tail grep egrep fgrep zgrep rg ag ack ls dir tree file stat wc jq yq diff cmp comm sort uniq cut " +
@@ -43,8 +52,18 @@ export const readers: ReadonlySet<string> = names(
 /** The words that can be paths. The code in a `-c` and the command behind a wrapper are looked at by themselves. */
 export function pathWords(name: string, args: readonly Word[]): readonly Word[] {
   if (pathless.has(name)) return [];
+  const container = containerCommand(name, args);
+  if (container !== undefined) return container.host;
   const wrapper = wrapperOf(name);
-  if (wrapper !== undefined) return optionValues(args, wrapper);
+  if (wrapper !== undefined) return optionValues(args, wrapper, name === "xargs" ? ["d", "delimiter"] : []);
+  if (name === "test" || name === "[") return testWords(args);
+  const separated = Object.hasOwn(separators, name) ? separators[name] : undefined;
+  if (separated !== undefined) {
+    const { operands, values } = readOptions(args, { short: separated.short });
+    const files = [...separated.files].flatMap((letter) => values.get(letter) ?? []);
+    const long = args.filter((word) => knownStart(word).startsWith("--"));
+    return [...operands, ...long, ...files.filter((word) => word !== undefined)];
+  }
   if (shells.has(name)) {
     const { letters, operands } = readOptions(args, { short: "oO", long: ["rcfile", "init-file"] }, false);
     return letters.has("c") ? operands.slice(1) : operands;
@@ -58,19 +77,58 @@ export function pathWords(name: string, args: readonly Word[]): readonly Word[] 
   }
   if (name === "sed" || name === "gsed") {
     const scripts = new Set(sedScripts(args));
-    return args.filter((word) => !scripts.has(word) && !/^-[a-z]*e|^--expression/.test(knownStart(word)));
+    const rest = args.filter(
+      (word) => !scripts.has(word) && !/^-[a-z]*e|^--expression/.test(knownStart(word)),
+    );
+    return [...rest, ...sedFiles(args).reads];
   }
   if (name === "find" || name === "gfind") return findWords(args);
   if (name === "git") return gitWords(args);
   const pattern = Object.hasOwn(patternFirst, name) ? patternFirst[name] : undefined;
-  if (pattern === undefined) return args;
+  if (pattern === undefined) return withoutTexts(name, args);
   const { operands, values, letters } = readOptions(args, { short: pattern.short });
   const rest = [...pattern.gives].some((letter) => letters.has(letter)) ? operands : operands.slice(1);
   return [...rest, ...(values.get("f") ?? []).filter((word) => word !== undefined)];
 }
 
-function optionValues(args: readonly Word[], spec: Parameters<typeof readOptions>[1]): readonly Word[] {
-  return [...readOptions(args, spec, false).values.values()].flat().filter((word) => word !== undefined);
+/** Options behind which a text stands, and no file. */
+const textOptions: Readonly<Record<string, RegExp>> = {
+  curl: /^(?:-[dHAbeX]|--(?:data|data-raw|data-binary|json|header|user-agent|cookie|referer|request))$/,
+  rsync: /^--(?:exclude|include)$/,
+  tar: /^--exclude$/,
+  du: /^--exclude$/,
+};
+
+function withoutTexts(name: string, args: readonly Word[]): readonly Word[] {
+  const before = Object.hasOwn(textOptions, name) ? textOptions[name] : undefined;
+  if (before === undefined) return args;
+  return args.filter((word, index) => {
+    const option = args[index - 1];
+    const text = staticText(word);
+    if (option === undefined || text === undefined || !before.test(shown(option))) return true;
+    // `@file` is read for curl, and a cookie without a value is a file of them.
+    return (
+      name === "curl" &&
+      (text.startsWith("@") || (/^-(?:b|-cookie)$/.test(shown(option)) && !text.includes("=")))
+    );
+  });
+}
+
+function optionValues(
+  args: readonly Word[],
+  spec: Parameters<typeof readOptions>[1],
+  texts: readonly string[],
+): readonly Word[] {
+  return [...readOptions(args, spec, false).values].flatMap(([option, words]) =>
+    texts.includes(option) ? [] : words.filter((word) => word !== undefined),
+  );
+}
+
+/** What is compared as text or as a number is not opened. */
+function testWords(args: readonly Word[]): readonly Word[] {
+  const compares = (word: Word | undefined) =>
+    word !== undefined && /^(?:[=!]?=|=~|[<>]|-(?:eq|ne|lt|le|gt|ge))$/.test(shown(word));
+  return args.filter((_, index) => !compares(args[index - 1]) && !compares(args[index + 1]));
 }
 
 function findWords(args: readonly Word[]): readonly Word[] {

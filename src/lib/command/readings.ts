@@ -22,6 +22,9 @@ export const UNKNOWN = "\0";
 /** More than this is not followed one by one. */
 const MOST_READINGS = 16;
 
+/** Of values behind values, for one word: variables that are made of each other multiply. */
+const MOST_VALUES = 256;
+
 /** Set in every shell, to what is not known here. */
 const alwaysSet: ReadonlySet<string> = new Set(
   (
@@ -45,6 +48,7 @@ export function createReader(
 ): Reader {
   /** Values that are being read, so that `x=$x/y` ends. */
   const open = new Set<Word>();
+  let valuesLeft = MOST_VALUES;
   const separators = new RegExp(`[\\s${knownSeparators(parsed)}]+`);
   let hasArguments = false;
 
@@ -78,6 +82,7 @@ export function createReader(
 
   function readOpen(value: Word): readonly Reading[] {
     if (open.has(value)) return [];
+    if (--valuesLeft < 0) return [unknown(value)];
     open.add(value);
     const readings = read(value);
     open.delete(value);
@@ -108,6 +113,7 @@ export function createReader(
 
   return {
     read(word) {
+      valuesLeft = MOST_VALUES;
       const readings = read(word);
       if (!hasArguments || !word.pieces.some(isArgument)) return readings;
       const rest = readings[0]?.outline.split(UNKNOWN).at(-1) ?? "";

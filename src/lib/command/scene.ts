@@ -1,6 +1,7 @@
 /** Where a command would run: what its words can stand for, and where its paths lead. */
 
 import { isInside } from "../inside.ts";
+import { dirname } from "../path.ts";
 import { isPattern, segmentMatches, splitPattern } from "./file-patterns.ts";
 import type { ParsedCommand } from "./parsed.ts";
 import { createReader, type Reader } from "./readings.ts";
@@ -54,6 +55,9 @@ export interface Scene extends SceneOptions, Reader {
   readonly movedUnknown: boolean;
 }
 
+/** The folder of a process, and its root, in the place of which the system puts what they are. */
+const ofProcess = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)(.*)$/s;
+
 /** More than this is not followed one by one. */
 const MOST_FOLDERS = 8;
 const MOST_LISTED = 1_000;
@@ -62,6 +66,7 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
   const { home, cwd, resolve, list } = options;
   /** Both as `cd` names them and as they really are. */
   const folders = new Set([cwd]);
+  const visited = new Set([cwd]);
   const known = new Map<string, Promise<string | undefined>>();
   let movedUnknown = false;
   const functions = new Set([...parsed.functions].map((name) => name.toLowerCase()));
@@ -81,7 +86,10 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
   }
 
   async function places(text: string): Promise<readonly Place[] | undefined> {
-    if (/^~/.test(text)) return undefined;
+    if (text.startsWith("~")) return behindTilde(text);
+    const [, process, rest = ""] = ofProcess.exec(text.replace(/\/(?:\.?\/)+/g, "/")) ?? [];
+    if (process !== undefined)
+      return placesOf(process === "root" ? [`/${rest}`] : [...folders].map((from) => from + rest));
     const { folder, pattern } = splitPattern(text);
     if (folder.startsWith("/")) return placed([folder], pattern);
     if (movedUnknown && folder.split("/").includes("..")) return undefined;
@@ -89,6 +97,20 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
       [...folders].map((from) => `${from}/${folder}`),
       pattern,
     );
+  }
+
+  /** `~+` and `~-` are folders that the shell is or was in; `~user` may be whoever runs the agent. */
+  async function behindTilde(text: string): Promise<readonly Place[] | undefined> {
+    const [, name = "", rest = ""] = /^~([^/]*)(.*)$/s.exec(text) ?? [];
+    if (name === "+" || name === "-")
+      return movedUnknown ? undefined : placesOf([...visited].map((from) => from + rest));
+    if (home === undefined || name === "") return undefined;
+    return placesOf([home + rest, `${dirname(home)}/${name}${rest}`]);
+  }
+
+  async function placesOf(texts: readonly string[]): Promise<readonly Place[] | undefined> {
+    const found = await Promise.all(texts.map(places));
+    return found.includes(undefined) ? undefined : found.flatMap((one) => one ?? []);
   }
 
   async function placesToGo(text: string): Promise<readonly Place[] | undefined> {
@@ -157,8 +179,11 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
         withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
       );
       if (definite) folders.clear();
-      for (const path of [...named, ...reached.map((place) => place.path)]) folders.add(path);
-      if (folders.size > MOST_FOLDERS) movedUnknown = true;
+      for (const path of [...named, ...reached.map((place) => place.path)]) {
+        if (visited.size < MOST_FOLDERS) visited.add(path);
+        if (folders.size < MOST_FOLDERS) folders.add(path);
+        else if (!folders.has(path)) movedUnknown = true;
+      }
     },
     isFunction: (name) => functions.has(name),
     get movedUnknown() {

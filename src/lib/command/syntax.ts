@@ -67,7 +67,8 @@ export const loadSyntax: () => Promise<ShellSyntax> = lazy(async () => {
 
   /** The parser lets a comment go on behind a backslash at the end of its line. To a shell the next line is code. */
   function hidesLine(text: string): boolean {
-    if (!/#[^\n]*\\\n/.test(text)) return false;
+    if (!text.split("\\\n").some((before) => before.includes("#", before.lastIndexOf("\n") + 1)))
+      return false;
     let hides = false;
     const visit = (node: unknown): boolean => {
       if (typeof node !== "object" || node === null) return true;

@@ -194,9 +194,10 @@ export function wipesHistory(target: Word): boolean {
 }
 
 export function judgeCrontab(args: readonly Word[]): Finding | undefined {
-  const { letters } = readOptions(args, { short: "u" });
-  return letters.has("r")
-    ? found("crontab", "crontab -r deletes every job; crontab -l lists them")
+  const { letters, operands } = readOptions(args, { short: "u" });
+  if (letters.has("r")) return found("crontab", "crontab -r deletes every job; crontab -l lists them");
+  return operands.length > 0
+    ? found("crontab", "crontab would replace every job by what is not judged; use the cron tool")
     : undefined;
 }
 

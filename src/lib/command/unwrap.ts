@@ -1,23 +1,30 @@
 /** What a simple command runs beyond itself: the command behind `sudo` or `xargs`, code given to a shell, programs. */
 
+import { codeIn, codeValues } from "./code-options.ts";
+import { containerCommand } from "./containers.ts";
 import type { Found } from "./found.ts";
 import { gitCode } from "./git-code.ts";
 import { awkCode, sedCode } from "./inner-code.ts";
 import { byInput, inputNames } from "./input-code.ts";
-import { readOptions } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import type { SimpleCommand } from "./parsed.ts";
+import { programCode } from "./program-code.ts";
 import { programName } from "./program-name.ts";
 import { hiddenInNames } from "./subscripts.ts";
 import { cut, dynamicWord, knownStart, shown, staticText, textWord, type Word, whyDynamic } from "./word.ts";
-import { interpreterOf, interpreters, shells, type Wrapper, wrapperOf } from "./wrappers.ts";
+import { interpreterOf, shells, type Wrapper, wrapperOf } from "./wrappers.ts";
 
 /** Variables whose value some program runs. */
 const codeVariables = new Set(
   [
     "PROMPT_COMMAND PS0 PS1 PS2 PS4 GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR",
-    "GIT_EXTERNAL_DIFF GIT_ASKPASS EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE RSYNC_RSH",
+    "GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE",
+    "RSYNC_RSH SYSTEMD_PAGER SYSTEMD_EDITOR SUDO_EDITOR FZF_DEFAULT_COMMAND BASH_ENV ENV",
   ].flatMap((names) => names.split(" ")),
 );
+
+/** Of these the shell runs the substitutions, and no more. */
+const expanded = /^(?:PS\d|BASH_ENV|ENV)$/;
 
 export function unwrap(command: SimpleCommand): readonly Found[] {
   if (command.keyword) return [];
@@ -27,7 +34,9 @@ export function unwrap(command: SimpleCommand): readonly Found[] {
   const args = command.words.slice(1);
   return [
     ...found,
-    ...(args.length > 0 ? byProgram(name, args, command) : []),
+    ...(args.length > 0 || name === "parallel"
+      ? [...valueCode(name, args), ...byProgram(name, args, command)]
+      : []),
     ...byInput(name, args, command),
     ...hiddenInNames(name, args).map((suspicion) => ({ kind: "suspicion" as const, suspicion })),
   ];
@@ -36,18 +45,25 @@ export function unwrap(command: SimpleCommand): readonly Found[] {
 function assigned(name: string, value: Word | undefined): readonly Found[] {
   if (!codeVariables.has(name)) return [];
   const text = staticText(value);
-  // A prompt may hold variables; what it runs stands in the text.
-  return text === undefined
-    ? []
-    : [{ kind: "code", via: name, text: name.startsWith("PS") ? `: "${text}"` : text }];
+  if (text === undefined) {
+    const isGenerated = value !== undefined && whyDynamic(value) === "a process substitution";
+    return isGenerated ? [unknownCode(name, value)] : [];
+  }
+  // A prompt may hold variables; what it runs stands in the text. `|` and `-` are for less.
+  const code = expanded.test(name) ? `: "${text}"` : text.replace(/^[|-]+/, "");
+  return [{ kind: "code", via: name, text: code }];
 }
 
 function byProgram(name: string, args: readonly Word[], command: SimpleCommand): readonly Found[] {
   if (shells.has(name)) return shellCode(name, args);
+  const container = containerCommand(name, args);
+  if (container !== undefined) {
+    return named(name, container.inner).map((inner) => ({ ...inner, changes: { remote: true } }));
+  }
   const wrapper = wrapperOf(name);
   if (wrapper !== undefined) return wrapped(name, args, wrapper);
   const interpreter = interpreterOf(name);
-  if (interpreter !== undefined) return program(interpreter, args);
+  if (interpreter !== undefined) return programCode(interpreter, args);
   switch (name) {
     case "eval":
       return joinedCode(name, args);
@@ -84,13 +100,6 @@ function byProgram(name: string, args: readonly Word[], command: SimpleCommand):
     case "tmux":
     case "screen":
       return terminalCode(name, args);
-    case "tar":
-    case "gtar":
-    case "rsync":
-    case "mapfile":
-    case "readarray":
-    case "complete":
-      return valueCode(name, args);
     default:
       return [];
   }
@@ -136,6 +145,9 @@ function wrapped(name: string, args: readonly Word[], wrapper: Wrapper): readonl
   if (name === "npx" || name === "bunx" || name === "script")
     return name === "script" ? [] : named(name, options.operands);
 
+  const isIgnored = (word: Word | undefined) => name === "env" && word !== undefined && shown(word) === "-";
+  // `env -` is `env -i`, and options may follow it.
+  if (isIgnored(options.operands[0])) return wrapped(name, options.operands.slice(1), wrapper);
   let words = options.operands.slice(wrapper.skip ?? 0);
   const [next] = words;
   if (next !== undefined && staticText(next) === "--") words = words.slice(1);
@@ -147,13 +159,33 @@ function wrapped(name: string, args: readonly Word[], wrapper: Wrapper): readonl
   });
   if (from < 0) return found;
   words = words.slice(from);
-  if (words.length === 0) return found;
+  if (words.length === 0)
+    return name === "parallel" ? [...found, unknownCode(name, dynamicWord("what it is given"))] : found;
   if (wrapper.code === true) return [...found, ...remoteOrLocal(name, words, wrapper)];
-  if (wrapper.appends === true) words = [...words, dynamicWord(`what ${name} is given`)];
+  if (wrapper.appends === true) {
+    const given = dynamicWord(`what ${name} is given`);
+    words = [...words.map((word) => withGiven(word, marks(options), given)), given];
+  }
   return [...found, ...named(name, words)];
 }
 
-function named(via: string, words: readonly Word[]): readonly Found[] {
+/** What xargs puts what it is given in the place of. */
+function marks({ values, names, letters }: Options): readonly string[] {
+  const given = ["I", "replace"].flatMap((option) =>
+    (values.get(option) ?? []).flatMap((word) => staticText(word) ?? []),
+  );
+  return letters.has("i") || names.includes("replace") ? [...given, "{}"] : given;
+}
+
+/** In code a mark is as good as an argument; the text that holds it stays known. */
+function withGiven(word: Word, among: readonly string[], given: Word): Word {
+  const text = staticText(word);
+  const mark = among.find((one) => one !== "" && text?.includes(one));
+  if (text === undefined || mark === undefined) return word;
+  return text === mark ? given : textWord(text.replaceAll(mark, "$1"));
+}
+
+function named(via: string, words: readonly Word[]): readonly Extract<Found, { kind: "command" }>[] {
   return words.length === 0 ? [] : [{ kind: "command", via, words }];
 }
 
@@ -256,17 +288,6 @@ function afterFlag(via: string, args: readonly Word[], flags: readonly string[])
   return named(via, placed ? inner : [...inner, dynamicWord(`the files that ${via} comes upon`)]);
 }
 
-function program(language: string, args: readonly Word[]): readonly Found[] {
-  const { letters, names = [] } = interpreters[language] ?? { letters: "" };
-  if (language === "deno" && staticText(args[0]) === "eval") {
-    return [{ kind: "opaque", via: language, text: staticText(args.at(-1)) }];
-  }
-  const { values } = readOptions(args, { short: letters, long: names }, false);
-  return [...letters, ...names]
-    .flatMap((name) => values.get(name) ?? [])
-    .map((word) => ({ kind: "opaque", via: language, text: staticText(word) }));
-}
-
 function terminalCode(name: string, args: readonly Word[]): readonly Found[] {
   const texts = args.map((word) => staticText(word) ?? "");
   const starts =
@@ -281,31 +302,16 @@ function terminalCode(name: string, args: readonly Word[]): readonly Found[] {
     .concat(named(name, operands));
 }
 
-/** Options whose value is code for a shell. */
 function valueCode(name: string, args: readonly Word[]): readonly Found[] {
-  const patterns: Readonly<Record<string, RegExp>> = {
-    tar: /^--(?:to-command|use-compress-program|checkpoint-action|info-script|new-volume-script|rsh-command)=(?:exec=)?([\s\S]*)$/,
-    gtar: /^--(?:to-command|use-compress-program|checkpoint-action|info-script)=(?:exec=)?([\s\S]*)$/,
-    rsync: /^(?:--rsh=|-e)([\s\S]+)$/,
-    mapfile: /^-C([\s\S]+)$/,
-    readarray: /^-C([\s\S]+)$/,
-    complete: /^-C([\s\S]+)$/,
-  };
-  const spaced: Readonly<Record<string, RegExp>> = {
-    tar: /^(?:-I|-F|--to-command|--use-compress-program|--checkpoint-action)$/,
-    rsync: /^(?:-e|--rsh)$/,
-    mapfile: /^-C$/,
-    readarray: /^-C$/,
-    complete: /^-C$/,
-  };
-  return args.flatMap((word, index) => {
-    const text = shown(word);
-    const inline = patterns[name]?.exec(text)?.[1];
-    if (inline !== undefined)
-      return joinedCode(name, [staticText(word) === undefined ? word : textWord(inline)]);
-    const next = args[index + 1];
-    if (spaced[name]?.test(text) !== true || next === undefined) return [];
-    return joinedCode(name, [textWord((staticText(next) ?? "").replace(/^exec=/, ""))]);
+  return codeValues(name, args).flatMap((word) => {
+    if (word === undefined) return [];
+    const text = staticText(word);
+    // What is known of it may show that it is no code.
+    const code = codeIn(name, text ?? knownStart(word));
+    if (code === undefined) return [];
+    return text === undefined
+      ? [unknownCode(name, word)]
+      : [{ kind: "code" as const, via: name, text: code }];
   });
 }
 

@@ -15,6 +15,12 @@ const UNKNOWN = "\0";
 /** More than this many texts of one word are not followed. */
 const MOST_SPELLINGS = 16;
 
+/** Groups of braces in one address, and addresses that they make, which multiply. */
+const MOST_GROUPS = 16;
+const MOST_ADDRESSES = 64;
+
+const FIRST_GROUP = /^([^{}]*)\{([^{}]*)\}(.*)$/s;
+
 /** Every address that stands in a text of any kind, as an http address: only where it leads is of interest. */
 export function textUrls(text: string): readonly string[] {
   const found = new Set<string>();
@@ -74,7 +80,7 @@ export function commandUrls(command: SimpleCommand, scene: Scene): readonly stri
   const bare =
     short === undefined
       ? []
-      : bareAddresses(readOptions(command.words.slice(1), { short, long: valueOptions }), scene);
+      : bareAddresses(readOptions(command.words.slice(1), { short, long: valueOptions, exact: true }), scene);
   return [
     ...found,
     ...[...proxies.flatMap(({ value }) => bareTexts(value, scene)), ...bare].flatMap(bareUrl),
@@ -120,11 +126,17 @@ function spellings(word: Word, scene: Scene): readonly string[] {
 
 /** `{a,b}` in quotes is nothing to the shell, but curl makes two addresses of it. */
 function inBraces(text: string): readonly string[] {
-  const [, before, inside, after] = /^([^{}]*)\{([^{}]*)\}(.*)$/s.exec(text) ?? [];
-  if (before === undefined || inside === undefined || after === undefined) return [];
-  return inside
-    .split(",", MOST_SPELLINGS)
-    .map((one) => before + one + after)
-    .flatMap((one) => (one.includes("{") ? inBraces(one) : one))
-    .slice(0, 64);
+  let texts: readonly string[] = [text];
+  for (let group = 0; group < MOST_GROUPS && texts.some(hasGroup); group++) {
+    texts = texts.flatMap(withoutGroup).slice(0, MOST_ADDRESSES);
+  }
+  return texts[0] === text ? [] : texts;
+}
+
+const hasGroup = (text: string) => FIRST_GROUP.test(text);
+
+function withoutGroup(text: string): readonly string[] {
+  const [, before, inside, after] = FIRST_GROUP.exec(text) ?? [];
+  if (before === undefined || inside === undefined || after === undefined) return [text];
+  return inside.split(",", MOST_SPELLINGS).map((one) => before + one + after);
 }

@@ -20,6 +20,10 @@ export interface Wrapper extends OptionSpec {
 
 const run: Wrapper = { after: ["run", "exec", "x", "dlx"] };
 
+const systemdRun =
+  "property unit slice uid gid description nice service-type working-directory setenv host machine on-active on-boot on-startup " +
+  "on-unit-active on-unit-inactive on-calendar timer-property path-property socket-property";
+
 const wrappers: Readonly<Record<string, Wrapper>> = {
   env: { short: "uCS", long: ["unset", "chdir", "split-string"], assignments: true },
   sudo: {
@@ -52,7 +56,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   chroot: { long: ["userspec", "groups"], skip: 1 },
   unshare: { short: "SGRw" },
   nsenter: { short: "tSGrw" },
-  "systemd-run": { short: "puHM", long: ["property", "unit", "slice", "uid", "gid", "description"] },
+  "systemd-run": { short: "puHM", long: systemdRun.split(" ") },
   "systemd-inhibit": { long: ["what", "who", "why", "mode"] },
   firejail: {},
   "xvfb-run": { short: "eflnpsw" },
@@ -107,6 +111,9 @@ export const interpreters: Readonly<
   Record<string, { readonly letters: string; readonly names?: readonly string[] }>
 > = {
   python: { letters: "c" },
+  ipython: { letters: "c" },
+  make: { letters: "E", names: ["eval"] },
+  gmake: { letters: "E", names: ["eval"] },
   pypy: { letters: "c" },
   perl: { letters: "eE" },
   ruby: { letters: "e" },
@@ -123,9 +130,9 @@ export const interpreters: Readonly<
   elixir: { letters: "e" },
   guile: { letters: "c" },
   emacs: { letters: "", names: ["eval"] },
-  vim: { letters: "c" },
+  vim: { letters: "c", names: ["cmd"] },
   vi: { letters: "c" },
-  nvim: { letters: "c" },
+  nvim: { letters: "c", names: ["cmd"] },
   ex: { letters: "c" },
   ed: { letters: "" },
   gdb: { letters: "", names: ["ex", "eval-command"] },

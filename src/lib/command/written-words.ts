@@ -1,7 +1,8 @@
 /** Which words of a command name what it changes, deletes or replaces. */
 
+import { sedFiles } from "./inner-code.ts";
 import { readOptions } from "./options.ts";
-import { cut, knownStart, type Word } from "./word.ts";
+import { cut, knownStart, textWord, type Word } from "./word.ts";
 
 /** The words that the command changes, deletes or replaces. */
 export function writtenWords(name: string, args: readonly Word[]): readonly Word[] {
@@ -46,12 +47,21 @@ export function writtenWords(name: string, args: readonly Word[]): readonly Word
     case "gsed":
     case "perl": {
       const inPlace = args.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(knownStart(word)));
-      return inPlace ? readOptions(args, { short: "ef" }).operands : [];
+      const edited = inPlace ? readOptions(args, { short: "ef" }).operands : [];
+      return name === "perl" ? edited : [...edited, ...sedFiles(args).writes];
     }
     case "dd":
       return args.filter((word) => knownStart(word).startsWith("of=")).map((word) => cut(word, 3));
+    case "find":
+    case "gfind":
+      return args.filter((_, index) =>
+        /^-f(?:ls|print|print0|printf)$/.test(knownStart(args[index - 1] ?? textWord(""))),
+      );
     case "curl":
-      return named(args, "o", "output");
+      return ["o output", "D dump-header", "c cookie-jar"].flatMap((names) => {
+        const [letter = "", long = ""] = names.split(" ");
+        return named(args, letter, long);
+      });
     case "wget":
       return [...named(args, "O", "output-document"), ...named(args, "P", "directory-prefix")];
     case "sort":

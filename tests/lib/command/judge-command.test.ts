@@ -162,6 +162,13 @@ test("judgeCommand() answers every text, also the senseless", async () => {
     "sh -c ",
     "eval ",
     "find . -exec ",
+    "awk '/a|b/ ",
+    "sed 's/a/b/e;",
+    "tar -I",
+    "docker run ",
+    "env - ",
+    "~+/",
+    "/proc/1/cwd/",
     "\ud83d",
     "\0",
     "é",
@@ -189,6 +196,26 @@ test("judgeCommand() refuses nesting too deep for the parser and judges on", asy
   expect(await outcome(`${"sh -c ".repeat(20)}ls`)).toBe("allow");
   expect(await outcome(`${"sudo ".repeat(20)}ls`)).toBe("deny:unreadable");
   expect(await outcome("ls")).toBe("allow");
+});
+
+test("judgeCommand() sees the agent's state behind unknown parts, other names of home and processes", async () => {
+  const free = { restrictToWorkspace: false };
+  expect(await outcome("cat /home/$USER/.nanobot/config.json", free)).toBe("deny:own-state");
+  expect(await outcome("cat ~user/.nanobot/config.json", free)).toBe("deny:own-state");
+  expect(await outcome("cd ~/.nanobot && cd /tmp && cat ~-/config.json", free)).toBe("deny:own-state");
+  expect(await outcome("cat /proc/$PPID/environ", free)).toBe("deny:own-state");
+  expect(await outcome("cat /proc/cpuinfo", free)).toBe("allow");
+  expect(await outcome("cat ~other/a.txt", free)).toBe("allow");
+});
+
+test("judgeCommand() ends with what multiplies", async () => {
+  const many = (count: number, text: string) => Array.from({ length: count }, () => text).join(";");
+  expect(await outcome(`${many(12, "x=$x$y")};${many(12, "y=$x$y")};cat $x`)).toBe("allow");
+  expect(await outcome(`curl 'example.com/${"{a,b}".repeat(2000)}'`)).toBe("allow");
+  expect(await outcome(`${"cd a;".repeat(2500)} ls`)).toBe("allow");
+  expect(await outcome("#".repeat(100_000))).toBe("allow");
+  expect(await outcome(`python3 -c '${"rm(".repeat(20_000)}'`)).toBe("allow");
+  expect(await outcome(`echo ${"a ".repeat(50_000)}`)).toBe("deny:unreadable");
 });
 
 test("judgeCommand() lets everything pass when it is off, and lists the addresses", async () => {
