@@ -26,8 +26,6 @@ export interface ProcessApp extends App {
   flush(): Promise<void>;
   /** Ends every thread that still runs. For exits. */
   endThreads(): void;
-  /** Takes every known secret out of a text. */
-  mask(text: string): string;
 }
 
 export interface AppOptions {
@@ -64,7 +62,8 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     const tokens = Math.max(...windows.map(({ contextWindowTokens }) => contextWindowTokens));
     const legacy = { homeSessions: join(home, "sessions") };
     const onArchived = tools.forget;
-    return createSessionStore({ files, locks, clock, log, workspace, legacy, tokens, onArchived });
+    const { mask } = secrets;
+    return createSessionStore({ files, locks, clock, log, mask, workspace, legacy, tokens, onArchived });
   });
 
   let openAudit: AuditLog | undefined;
@@ -108,16 +107,11 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
   });
 
   async function replay(options: ReplayOptions, signal: AbortSignal): Promise<TurnReplay> {
-    const [{ replayTurn }, { createCallCheck }] = await Promise.all([
-      import("./agent/replay.ts"),
-      import("./agent/prepare-call.ts"),
-    ]);
-    const toolbox = await tools.toolbox();
+    const { replayTurn } = await import("./agent/replay.ts");
     const deps = {
       sessions: await sessions(),
       systemPrompt: await systemPrompt(),
-      tools: toolbox,
-      problemOf: createCallCheck(await tools.enabled(), toolbox.definitions, secrets.mask),
+      tools: await tools.toolbox(),
       maxRounds: (await settings.agent()).maxToolIterations,
     };
     return replayTurn(options, deps, signal);
@@ -208,6 +202,8 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     paths,
     sessions,
     toolbox: tools.toolbox,
+    commandsLeft: tools.leftRunning.count,
+    mask: secrets.mask,
     commands: tools.describeCommands,
     askAtTerminal,
     usage: models.usage,
@@ -225,6 +221,5 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
       await openAudit?.flush();
       await log.flush();
     },
-    mask: secrets.mask,
   };
 }

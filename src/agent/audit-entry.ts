@@ -8,8 +8,8 @@ import type { StoredToolCall } from "../core/session.ts";
 import { type ToolResult, toolError } from "../core/tool.ts";
 import type { ToolRun } from "../core/toolbox.ts";
 import { maskLookalikes } from "../lib/mask.ts";
-import { INTERRUPTED } from "../lib/phrases.ts";
 import { oneLine, wellFormed } from "../lib/text.ts";
+import { failedBecause, INTERRUPTED } from "../lib/tool-failure.ts";
 
 const ERROR_CHARS = 500;
 
@@ -40,7 +40,7 @@ export function auditEntry(
     decision: decision.kind === "refused" ? { ...decision, why: clean(decision.why) } : decision,
     ok,
     durationMs,
-    ...(ok ? {} : { error: clean(oneLine(text, ERROR_CHARS)) }),
+    ...(ok ? {} : { error: oneLine(clean(failedBecause(text) ?? text), ERROR_CHARS) }),
     ...(exitCode === undefined ? {} : { exitCode }),
     ...(external === true ? { external } : {}),
     digest: createHash("sha256").update(text).digest("hex"),

@@ -29,7 +29,7 @@ export function createLookups() {
     const before = asked.get(question);
     if (before !== undefined && before.times >= TIMES) {
       const { text, external = false } = await before.result;
-      return toolError(askedBefore(before.times, text), { external });
+      return toolError(askedBefore(before.times, text), { external, refused: true });
     }
     const result = look();
     asked.set(question, { times: (before?.times ?? 0) + 1, result });

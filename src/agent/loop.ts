@@ -19,16 +19,10 @@ import type {
 } from "../core/model.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
-import {
-  ASK_AGAIN_AFTER_BLANK,
-  askForSummary,
-  BLANK_TWICE,
-  outOfRounds,
-  stuck,
-  TRY_ANOTHER_WAY,
-} from "../lib/phrases.ts";
+import { ASK_AGAIN_AFTER_BLANK, askForSummary, BLANK_TWICE, outOfRounds, stuck } from "../lib/phrases.ts";
 import { toolTokens } from "../lib/request-tokens.ts";
 import { oneLine } from "../lib/text.ts";
+import { failedBecause } from "../lib/tool-failure.ts";
 import { callId } from "./call-id.ts";
 import { createContext } from "./context.ts";
 import { withResultImages } from "./result-images.ts";
@@ -245,7 +239,7 @@ function acceptableCall(call: ToolCall): ToolCall {
 
 /** What went wrong, for the user: without the words that are meant for the model. */
 function reasonOf({ message }: CallResult): string {
-  return oneLine(message.content.replace(/^Error: /, "").replace(TRY_ANOTHER_WAY, ""), 300);
+  return oneLine(failedBecause(message.content) ?? message.content, 300);
 }
 
 /** Recognises a model that fails again and again in the same way. */

@@ -5,6 +5,7 @@ import { UserError } from "../core/errors.ts";
 import { MAX_IMAGE_BYTES, type MediaSource, type MediaStore } from "../core/media.ts";
 import type { Clock, FileStat, FileSystem, Log } from "../core/platform.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { imageDefect } from "../lib/image-defect.ts";
 import { extensionFor, imageType, mediaType } from "../lib/image-type.ts";
 import { join } from "../lib/path.ts";
 import { followLinks } from "../lib/real-path.ts";
@@ -146,11 +147,15 @@ export function createMediaStore({ files, clock, log, workspace }: MediaStoreOpt
     async save(source) {
       const bytes = await load(source);
       checkSize(bytes.length, source);
-      if (source.imagesOnly && imageType(bytes) === undefined) {
-        throw new UserError(`${refused(source)}: it is no PNG, JPEG, GIF or WebP image`);
+      const image = imageType(bytes);
+      const defect = image && imageDefect(bytes, image);
+      if (source.imagesOnly) {
+        const why = image === undefined ? "it is no PNG, JPEG, GIF or WebP image" : defect;
+        if (why !== undefined) throw new UserError(`${refused(source)}: ${why}`);
       }
       await tidy().catch((error: unknown) => log.warn("Could not remove old media", { error }));
-      const mime = mediaType(bytes);
+      // As a file it may still be of use; as an image it would spoil every request that shows it.
+      const mime = defect === undefined ? mediaType(bytes) : "application/octet-stream";
       const digest = createHash("sha256").update(bytes).digest("hex").slice(0, DIGEST);
       const path = join(await folderFor(source.channel), `${digest}${extensionFor(mime)}`);
       await store(path, bytes);

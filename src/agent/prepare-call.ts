@@ -6,7 +6,8 @@ import type { ToolCall, ToolDefinition } from "../core/model.ts";
 import type { AnyTool } from "../core/tool.ts";
 import { nearest } from "../lib/nearest.ts";
 import { clip, wellFormed } from "../lib/text.ts";
-import { castToSchema, parseToolArguments } from "../lib/tool-arguments.ts";
+import { castToSchema, issueText, parseToolArguments } from "../lib/tool-arguments.ts";
+import { unfitArguments, unknownTool } from "../lib/tool-failure.ts";
 
 export interface KnownTool {
   readonly tool: AnyTool;
@@ -20,7 +21,11 @@ export type PreparedCall =
 
 export function prepareCall(call: ToolCall, known: ReadonlyMap<string, KnownTool>): PreparedCall {
   const entry = known.get(call.name);
-  if (entry === undefined) return { ok: false, problem: unknownTool(call.name, [...known.keys()]) };
+  if (entry === undefined) {
+    const names = [...known.keys()];
+    const name = clip(wellFormed(call.name), 64);
+    return { ok: false, problem: unknownTool(name, nearest(call.name, names), names) };
+  }
   const parsed = parseToolArguments(call.arguments);
   if (!parsed.ok) return parsed;
   const { tool, definition } = entry;
@@ -30,10 +35,8 @@ export function prepareCall(call: ToolCall, known: ReadonlyMap<string, KnownTool
   );
   // The schema has just proved the type that `execute` of this same tool takes.
   if (checked.success) return { ok: true, tool, args: checked.output as never };
-  return {
-    ok: false,
-    problem: `the arguments do not fit: ${checked.issues.map(describeIssue).join("; ")}`,
-  };
+  const why = checked.issues.map(describeIssue).join("; ");
+  return { ok: false, problem: unfitArguments(`do not fit: ${why}`) };
 }
 
 /** Under the tool's own names. A parameter that is there under both is left to the schema to refuse. */
@@ -45,31 +48,8 @@ function canonical(given: JsonObject, { aliases = {} }: AnyTool): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** A function that says what is wrong with a call, as the model would read it, without making it. */
-export function createCallCheck(
-  tools: readonly AnyTool[],
-  definitions: readonly ToolDefinition[],
-  mask: (text: string) => string,
-): (call: ToolCall) => string | undefined {
-  const known = new Map<string, KnownTool>();
-  for (const definition of definitions) {
-    const tool = tools.find(({ name }) => name === definition.name);
-    if (tool !== undefined) known.set(definition.name, { tool, definition });
-  }
-  return (call) => {
-    const prepared = prepareCall(call, known);
-    return prepared.ok ? undefined : mask(wellFormed(prepared.problem));
-  };
-}
-
-function unknownTool(name: string, names: readonly string[]): string {
-  const suggestion = nearest(name, names);
-  const hint = suggestion === undefined ? "." : `; did you mean "${suggestion}"?`;
-  return `there is no tool "${clip(wellFormed(name), 64)}"${hint} The tools are: ${names.join(", ")}`;
-}
-
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue) ?? "arguments";
   if (issue.expected === "never") return `"${path}" is not a parameter`;
-  return issue.received === "undefined" ? `"${path}" is missing` : `"${path}": ${issue.message}`;
+  return issue.received === "undefined" ? `"${path}" is missing` : `"${path}": ${issueText(issue)}`;
 }

@@ -4,7 +4,6 @@ import { Buffer } from "node:buffer";
 import type { SystemMessage } from "../core/model.ts";
 import type { Assets, FileStat, Log } from "../core/platform.ts";
 import type { ToolFiles } from "../core/tool.ts";
-import { join } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
 import { type PromptFacts, type PromptFile, promptFiles, systemPrompt } from "./prompt.ts";
 
@@ -54,11 +53,11 @@ export function createPromptSource({
 
   async function read(name: string): Promise<PromptFile | undefined> {
     const { system } = files;
-    const stat = await system.stat(join(facts.workspace, name));
+    const path = await files.resolve(name, "read");
+    const stat = await system.stat(path);
     if (stat?.kind !== "file") return undefined;
     const before = known.get(name);
     if (before && isSame(before.stat, stat)) return before.file;
-    const path = await files.resolve(name, "read");
     const text = wellFormed(Buffer.from(await system.read(path, { end: READ_BYTES })).toString("utf8"));
     const file = { name, text, template: await templateOf(name) };
     known.set(name, { stat, file });

@@ -8,15 +8,13 @@ import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import type { Toolbox } from "../core/toolbox.ts";
 import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
-import { INTERRUPTED, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
 import { createTokenScale } from "../lib/token-scale.ts";
+import { failedBecause, INTERRUPTED, type NotMade, notMadeFor, toolFailure } from "../lib/tool-failure.ts";
 import { toChat } from "../lib/transcript.ts";
 import { runLoop } from "./loop.ts";
 
 export interface RerunDeps {
-  readonly tools: Pick<Toolbox, "definitions" | "isReadOnly">;
-  /** What a call would be told instead of being made, if there is something wrong with it. */
-  readonly problemOf: (call: ToolCall) => string | undefined;
+  readonly tools: Omit<Toolbox, "run">;
   readonly maxRounds: number;
 }
 
@@ -34,11 +32,6 @@ interface RecordedRound {
   readonly results: ReadonlyMap<string, string>;
 }
 
-/** How a failure begins that says that a call was not made. Which tools there are, and which arguments, may be worded anew. */
-const NOT_MADE = /^(there is no tool "|the arguments )/;
-
-const NO_TOOL = /^there is no tool "(.*?)"[.;]/s;
-
 const NOTHING_LEFT: ChatReply = {
   ok: false,
   error: { kind: "aborted", message: "Nothing more is recorded" },
@@ -48,7 +41,7 @@ const NOTHING_LEFT: ChatReply = {
 /** Resolves to what the loop would do otherwise than the record says. */
 export async function rerun(
   { turn, system, messages }: RecordedTurn,
-  { tools, problemOf, maxRounds }: RerunDeps,
+  { tools, maxRounds }: RerunDeps,
   signal: AbortSignal,
 ): Promise<readonly ReplayDifference[]> {
   const differences: ReplayDifference[] = [];
@@ -103,22 +96,21 @@ export async function rerun(
   async function run(call: ToolCall): Promise<ToolResult> {
     const round = asked;
     const result = results.get(call.id);
-    const problem = problemOf(call);
+    const problem = tools.problemOf(call);
     if (result === undefined) {
       differ({ round, detail: `No result is recorded for the call of ${call.name}` });
       return toolError(INTERRUPTED);
     }
-    const failure = failureOf(result);
-    const refusal = refusalOf(failure);
-    if (problem !== undefined && refusalOf(problem) !== refusal) {
-      const now = `Error: ${problem}\n${TRY_ANOTHER_WAY}`;
+    const refusal = refusalOf(result);
+    if (problem !== undefined && notMadeFor(problem)?.for !== refusal?.for) {
+      const now = toolFailure(problem);
       differ({ round, detail: `The call of ${call.name} would be refused`, recorded: result, now });
       return toolError(now);
     }
     // Arguments that were no JSON stand in the record as none at all.
     if (problem === undefined && refusal !== undefined && call.arguments !== "{}")
       differ({ round, detail: `The call of ${call.name} would be made now`, recorded: result });
-    return failure === undefined ? toolOk(result) : toolError(result);
+    return failedBecause(result) === undefined ? toolOk(result) : toolError(result);
   }
 
   const result = await runLoop(
@@ -152,16 +144,9 @@ export async function rerun(
   return end === undefined ? differences : [...differences, end];
 }
 
-/** What went wrong, if `result` is that of a call that failed. A text that a tool read may begin like one. */
-function failureOf(result: string): string | undefined {
-  const begin = "Error: ";
-  return result.startsWith(begin) && result.endsWith(TRY_ANOTHER_WAY)
-    ? result.slice(begin.length)
-    : undefined;
-}
-
-function refusalOf(failure = ""): string | undefined {
-  return NOT_MADE.exec(failure)?.[1];
+function refusalOf(result: string): NotMade | undefined {
+  const problem = failedBecause(result);
+  return problem === undefined ? undefined : notMadeFor(problem);
 }
 
 function roundsOf(messages: readonly StoredMessage[]) {
@@ -200,10 +185,10 @@ function replyOf({ answer, results }: RecordedRound): ChatReply {
  * calls look the same; the loop, which stops when one call fails again and again, had told them apart.
  */
 function asSent(call: ToolCall, result = ""): ToolCall {
-  const failure = failureOf(result);
-  const name = NO_TOOL.exec(failure ?? "")?.[1];
-  if (name !== undefined && acceptableName(name) === call.name) return { ...call, name };
-  const wasRefused = call.arguments === "{}" && refusalOf(failure) === "the arguments ";
+  const refusal = refusalOf(result);
+  if (refusal?.for === "name" && acceptableName(refusal.name) === call.name)
+    return { ...call, name: refusal.name };
+  const wasRefused = call.arguments === "{}" && refusal?.for === "arguments";
   // Not if it should look like JSON itself, which would show as another difference.
   return wasRefused && acceptableArguments(result) === "{}" ? { ...call, arguments: result } : call;
 }

@@ -3,6 +3,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { AskOwner } from "../core/approval.ts";
 import type { AuditDecision, AuditEntry } from "../core/audit.ts";
+import { UserError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { IMAGES_PER_MESSAGE } from "../core/media.ts";
 import type { Media } from "../core/messages.ts";
@@ -12,9 +13,9 @@ import type { AnyTool, Permit, ToolContext, ToolPorts, ToolResult, ToolResultPar
 import { toolError } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import { abortable } from "../lib/abort.ts";
-import { errorCode } from "../lib/error-code.ts";
-import { imageNotKept, NOT_RUN, notApproved, STOPPED_MIDWAY, TRY_ANOTHER_WAY } from "../lib/phrases.ts";
+import { imageNotKept, NOT_RUN, notApproved, problemOf, STOPPED_MIDWAY } from "../lib/phrases.ts";
 import { headTail, wellFormed } from "../lib/text.ts";
+import { toolFailure } from "../lib/tool-failure.ts";
 import { auditEntry } from "./audit-entry.ts";
 import { createLookups } from "./lookups.ts";
 import { type KnownTool, prepareCall } from "./prepare-call.ts";
@@ -78,6 +79,8 @@ export function createToolbox({
     if (decision.kind === "refused") return { decision, result: toolError(decision.why), limit };
     const work = () => execute(tool, args, context);
     const result = tool.isLookup ? await lookUp({ name: tool.name, args, run }, work) : await work();
+    // What it may touch a tool often learns only when it is at it.
+    if (result.refused) return { decision: { kind: "refused", why: result.text }, result, limit };
     return { decision, result, limit };
   }
 
@@ -90,13 +93,14 @@ export function createToolbox({
     if (tool.permit === undefined) return { kind: "ran" };
     try {
       const permitted = await abortable(tool.permit(args, context), run.signal);
+      log.debug("Tool call judged", { call: call.id, tool: tool.name, ...permitted });
       if (permitted.decision === "allow") return { kind: "ran" };
       if (permitted.decision === "deny") return { kind: "refused", why: permitted.reason };
       return await put(permitted, call, run);
     } catch (error) {
       if (run.signal.aborted) return { kind: "refused", why: NOT_RUN };
       log.debug("Permission was not decided", { tool: tool.name, error });
-      return { kind: "refused", why: describeThrow(error) };
+      return { kind: "refused", why: problemOf(error) };
     }
   }
 
@@ -121,22 +125,24 @@ export function createToolbox({
     } catch (error) {
       if (context.signal.aborted) return toolError(STOPPED_MIDWAY);
       log.debug("Tool threw", { tool: tool.name, error });
-      return toolError(describeThrow(error));
+      const refused = error instanceof UserError && error.isRefusal;
+      return toolError(problemOf(error), refused ? { refused } : {});
     }
   }
 
-  /** Well-formed, not blank, not too long; an error begins `Error: ` and ends with advice. */
+  /** Well-formed, masked, not blank, not too long; of a failure in the form of one. Cut last: half a secret is not recognised. */
   async function finalise({ result, limit }: Ended, call: ToolCall, run: ToolRun): Promise<ToolResult> {
     const { ok, external, exitCode } = result;
     const given = mask(wellFormed(result.text));
     const text = given.trim() === "" ? `(${call.name} completed with no output)` : given;
-    const shown = text.length > limit ? await shorten(text, call, run, limit) : text;
+    const most = Math.min(limit, result.limit ?? limit);
+    const shown = text.length > most ? await shorten(text, call, run, most) : text;
     const pictures = await keep(result.images ?? [], call);
     const parts: ToolResultParts = {
       ...(external === undefined ? {} : { external }),
       ...(exitCode === undefined ? {} : { exitCode }),
     };
-    if (!ok) return toolError(`Error: ${shown}\n${TRY_ANOTHER_WAY}`, parts);
+    if (!ok) return toolError(toolFailure(shown), parts);
     return { ok, text: [shown, ...pictures.problems].join("\n"), ...parts, ...pictures.parts };
   }
 
@@ -174,12 +180,24 @@ export function createToolbox({
       .map(({ definition }) => definition)
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     isReadOnly: (name) => known.get(name)?.tool.readOnly ?? false,
+    problemOf(call) {
+      const prepared = prepareCall(call, known);
+      return prepared.ok ? undefined : mask(wellFormed(prepared.problem));
+    },
     async run(call, run) {
       const began = clock.elapsed();
       const ended = await runCall(call, run);
       const result = await finalise(ended, call, run);
       const durationMs = clock.elapsed() - began;
-      audit(auditEntry(call, run, { decision: ended.decision, result, durationMs }, mask));
+      const { decision } = ended;
+      audit(auditEntry(call, run, { decision, result, durationMs }, mask));
+      log.debug("Tool call ended", {
+        call: call.id,
+        tool: call.name,
+        decision: decision.kind,
+        ok: result.ok,
+        durationMs: Math.round(durationMs),
+      });
       return result;
     },
   };
@@ -187,11 +205,4 @@ export function createToolbox({
 
 function refused(why: string, limit: number): Ended {
   return { decision: { kind: "refused", why }, result: toolError(why), limit };
-}
-
-function describeThrow(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const hint = "hint" in error && typeof error.hint === "string" ? `. ${error.hint}` : "";
-  // Some errors of the network have a code and no words.
-  return `${error.message || (errorCode(error) ?? error.name)}${hint}`;
 }

@@ -68,21 +68,26 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
 
   /** The files that tools and the prompt may touch; `ownResults` are what one session's tools put aside. */
   const openFiles = lazy(async (): Promise<(ownResults?: string) => ToolFiles> => {
-    const [{ createWorkspaceFiles }, { HIDDEN, READ_ONLY }] = await Promise.all([
+    const [{ createWorkspaceFiles }, { ownPlaces }, { createPinnedFiles }] = await Promise.all([
       import("../lib/workspace-files.ts"),
       import("../lib/own-places.ts"),
+      import("../platform/pinned-files.ts"),
     ]);
     const { workspace, configFile } = await settings.paths();
     const { restrictToWorkspace, allowedPaths } = await settings.tools();
+    const { hidden, readOnly } = ownPlaces({ workspace, configFile });
+    // Commands of the model run beside the tools, and can put a link in the way of one.
+    const pinned = createPinnedFiles({ os: platform.os });
     return (ownResults) =>
       createWorkspaceFiles({
         system: files,
+        pinned,
         workspace,
         home,
         restrict: restrictToWorkspace,
         allowedPaths,
-        hidden: [configFile, HIDDEN],
-        protectedPaths: READ_ONLY,
+        hidden: [configFile, hidden],
+        protectedPaths: readOnly,
         ownResults,
       });
   });
@@ -151,11 +156,16 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
   }
 
   async function createPorts(): Promise<(run: ToolRun) => ToolPorts> {
-    const { spillFolder } = await import("../agent/spill.ts");
+    const [{ spillFolder }, { createRipgrep }] = await Promise.all([
+      import("../agent/spill.ts"),
+      import("../lib/ripgrep.ts"),
+    ]);
     const { web, search, pageReader } = await openWeb();
     const { shellOf } = await commands();
     const running = await execSessions();
     const filesFor = await openFiles();
+    const mayRunPrograms = (await settings.tools()).exec.enable;
+    const ripgrep = mayRunPrograms ? createRipgrep({ files, processes }) : undefined;
     return ({ sessionKey }) => ({
       shell: shellOf(sessionKey, web),
       execSessions: running,
@@ -163,13 +173,14 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
       search,
       pageReader,
       workers,
+      clock,
+      ripgrep,
       files: filesFor(spillFolder(sessionKey)),
       reads: reads.of(sessionKey),
     });
   }
 
   return {
-    enabled,
     toolbox,
     openFiles,
     /** Ends every thread that still runs. */

@@ -12,12 +12,14 @@ export interface Mark {
 /** Before the first line. */
 export const BEGINNING: Mark = { count: 0, hash: "0".repeat(64) };
 
-/** What whoever adds a line found before it, and says in it. */
+/** What whoever adds a line found or lost before it, and says in it. */
 export interface Found {
   /** SHA-256 of what a crash left behind the line before; of nothing when only its newline was missing. */
   readonly torn?: string;
   /** What was wrong with the anchor of the end. */
   readonly anchor?: "missing" | "damaged";
+  /** How many calls could not be recorded until then. Some of them may be there: what became of a write that failed is not known. */
+  readonly lost?: number;
 }
 
 export interface SealedLine extends Found {
@@ -37,7 +39,7 @@ export const SEAL_BYTES = HASH_HEAD.length + HASH_DIGITS + HASH_TAIL.length;
 /** Longer than what stands before the fields of an entry. */
 const HEAD_BYTES = 160;
 const LINE_HEAD =
-  /^\{"n":([1-9]\d{0,14}),(?:"torn":"([0-9a-f]{64})",)?(?:"anchor":"(missing|damaged)",)?"id":"/;
+  /^\{"n":([1-9]\d{0,14}),(?:"torn":"([0-9a-f]{64})",)?(?:"anchor":"(missing|damaged)",)?(?:"lost":([1-9]\d{0,14}),)?"id":"/;
 const SEAL = /^,"hash":"([0-9a-f]{64})"\}$/;
 
 /** In hexadecimal. */
@@ -52,10 +54,14 @@ export function linkHash(previous: string, text: string | Uint8Array): string {
 }
 
 /** The line behind `before`, without its newline. `fields` is the inside of a JSON object that begins with an id. */
-export function seal(before: Mark, fields: string, { torn, anchor }: Found = {}) {
+export function seal(before: Mark, fields: string, { torn, anchor, lost = 0 }: Found = {}) {
   const count = before.count + 1;
-  const found = `${torn === undefined ? "" : `"torn":"${torn}",`}${anchor === undefined ? "" : `"anchor":"${anchor}",`}`;
-  const text = `{"n":${count},${found}${fields}`;
+  const found = [
+    ...(torn === undefined ? [] : [`"torn":"${torn}",`]),
+    ...(anchor === undefined ? [] : [`"anchor":"${anchor}",`]),
+    ...(lost === 0 ? [] : [`"lost":${lost},`]),
+  ];
+  const text = `{"n":${count},${found.join("")}${fields}`;
   const hash = linkHash(before.hash, text);
   const mark: Mark = { count, hash };
   return { line: `${text}${HASH_HEAD}${hash}${HASH_TAIL}`, mark };
@@ -72,13 +78,14 @@ export function unseal(line: Uint8Array): SealedLine | undefined {
   const head =
     hash === undefined ? null : LINE_HEAD.exec(latin1(line.subarray(0, Math.min(end, HEAD_BYTES))));
   if (hash === undefined || head === null) return undefined;
-  const [, number, torn, anchor] = head;
+  const [, number, torn, anchor, lost] = head;
   return {
     number: Number(number),
     text: line.subarray(0, end),
     hash,
     ...(torn === undefined ? {} : { torn }),
     ...(anchor === "missing" || anchor === "damaged" ? { anchor } : {}),
+    ...(lost === undefined ? {} : { lost: Number(lost) }),
   };
 }
 

@@ -4,18 +4,18 @@ import type { FileSystem, Lock, Locks } from "../core/platform.ts";
 import { never } from "../lib/abort.ts";
 import { join } from "../lib/path.ts";
 import { createRotatingFile } from "../lib/rotating-file.ts";
+import type { Batch } from "../lib/write-behind.ts";
 import { BEGINNING, type Found, type Mark, seal } from "./chain.ts";
 import { type AuditHead, type HeadState, readHead, writeHead } from "./head.ts";
 import { readTail } from "./tail.ts";
 
-const KEEP = 8;
 const FOLDER_MODE = 0o700;
 
 export interface ChainedFileOptions {
   readonly files: FileSystem;
   readonly locks: Locks;
   readonly folder: string;
-  readonly maxBytes: number;
+  readonly maxBytes?: number | undefined;
 }
 
 /** The log at one moment. */
@@ -28,8 +28,8 @@ export interface Snapshot {
 export interface ChainedFile {
   readonly path: string;
   readonly headPath: string;
-  /** Adds the lines that `take` gives once nobody else writes. Rejects when it is not known which were written. */
-  append(take: () => readonly string[]): Promise<void>;
+  /** Adds the entries that `take` gives once nobody else writes. Rejects when it is not known which were written. */
+  append(take: () => Batch<string>): Promise<void>;
   /** Moves the anchor to the last line, after that line is on disk. */
   anchor(): Promise<void>;
   /** As long as `held` is not released, no file is renamed. */
@@ -47,7 +47,7 @@ interface End {
 }
 
 export function createChainedFile({ files, locks, folder, maxBytes }: ChainedFileOptions): ChainedFile {
-  const file = createRotatingFile({ files, locks, folder, name: "audit", maxBytes, keep: KEEP, onRotation });
+  const file = createRotatingFile({ files, locks, folder, name: "audit", maxBytes, onRotation });
   const { path } = file;
   const headPath = join(folder, "audit.head");
   let end: End | undefined;
@@ -114,7 +114,7 @@ export function createChainedFile({ files, locks, folder, maxBytes }: ChainedFil
     }
   }
 
-  async function append(take: () => readonly string[]): Promise<void> {
+  async function append(take: () => Batch<string>): Promise<void> {
     const before = await currentEnd();
     if (before.mark.count === 0 && before.found.anchor === undefined) {
       // A log without an anchor is one that has lost it, from the first line on.
@@ -122,9 +122,10 @@ export function createChainedFile({ files, locks, folder, maxBytes }: ChainedFil
       await writeAnchor(BEGINNING, before.start);
     }
     let { mark } = before;
-    let found: Found | undefined = before.found;
+    const { entries, lost } = take();
+    let found: Found | undefined = { ...before.found, lost };
     let text = "";
-    for (const fields of take()) {
+    for (const fields of entries) {
       const sealed = seal(mark, fields, found);
       text += `${sealed.line}\n`;
       mark = sealed.mark;

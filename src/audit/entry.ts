@@ -3,6 +3,7 @@
 import type { AuditDecision, AuditEntry, AuditRecord } from "../core/audit.ts";
 import type { InboundId, Origin } from "../core/messages.ts";
 import { isObject } from "../lib/is-object.ts";
+import { parseJson } from "../lib/parse-json.ts";
 import { head, wellFormed } from "../lib/text.ts";
 import { sha256 } from "./chain.ts";
 
@@ -48,7 +49,7 @@ function milliseconds(value: number): number {
 /** The inside of a JSON object, without its braces. */
 export function formatEntry(entry: AuditEntry, { id, time }: Pick<AuditRecord, "id" | "time">): string {
   const { durationMs, error, exitCode, external, digest } = entry;
-  const line: Omit<AuditRecord, "hash"> = {
+  const line: Omit<AuditRecord, "hash" | "lost"> = {
     id,
     time,
     call: short(entry.call),
@@ -84,16 +85,10 @@ const isOrigin = (value: unknown): value is Origin => origins.has(value);
 
 /** Reads one line; `undefined` when it is damaged. */
 export function parseRecord(line: string): AuditRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    // What is no JSON is a damaged line, which is the answer.
-    return undefined;
-  }
+  const value = parseJson(line);
   if (!isObject(value)) return undefined;
   const { id, time, call, turn, session, origin, sender, tool, ok, durationMs, hash } = value;
-  const { arguments: text, error, exitCode, external, digest } = value;
+  const { arguments: text, error, exitCode, external, digest, lost } = value;
   const decision = parseDecision(value["decision"]);
   if (!isText(id) || !isText(time) || !TIME.test(time) || Number.isNaN(Date.parse(time))) return undefined;
   if (!isText(call) || !isText(turn) || !isText(session) || !isText(sender) || !isText(tool))
@@ -120,5 +115,6 @@ export function parseRecord(line: string): AuditRecord | undefined {
     ...(typeof external === "boolean" ? { external } : {}),
     ...(isText(digest) ? { digest } : {}),
     hash,
+    ...(typeof lost === "number" ? { lost } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import type { FileSystem } from "../core/platform.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { isObject } from "../lib/is-object.ts";
+import { parseJson } from "../lib/parse-json.ts";
 import type { Mark } from "./chain.ts";
 
 const VERSION = 1;
@@ -31,13 +32,7 @@ function parseMark(value: unknown): Mark | undefined {
 }
 
 function parseHead(text: string): AuditHead | "damaged" | "newer" {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // What is no JSON is damaged, which is the answer.
-    return "damaged";
-  }
+  const value = parseJson(text);
   if (!isObject(value)) return "damaged";
   const { v } = value;
   if (typeof v === "number" && Number.isSafeInteger(v) && v > VERSION) return "newer";

@@ -3,7 +3,7 @@
 import type { AuditProblem } from "../core/audit.ts";
 import type { Place } from "./written-lines.ts";
 
-/** Ranges that are remembered. In a worse mess each is told as it is met. */
+/** Ranges of each kind that are remembered. In a worse mess the others are only counted. */
 const MOST_RANGES = 1_000;
 
 /** Numbers of lines, both included. */
@@ -23,31 +23,37 @@ export interface Order {
   /** A line stands where another should, right behind the one that strayed before it, if it `follows`. */
   stray(number: number, place: Place, follows: boolean): void;
   /** `end` should stand behind all that was found. `cutOff` is what of it strayed nowhere. */
-  finish(end: Range): { readonly problems: readonly AuditProblem[]; readonly cutOff: readonly Range[] };
+  finish(end: Range): {
+    readonly problems: readonly AuditProblem[];
+    /** How many there are beside them. */
+    readonly more: number;
+    readonly cutOff: readonly Range[];
+  };
 }
 
 export function createOrder(): Order {
   const vacant: PlacedRange[] = [];
   const strays: PlacedRange[] = [];
-  const told: AuditProblem[] = [];
+  let more = 0;
 
   return {
     vacate({ from, to }, place) {
       if (from > to) return;
       if (vacant.length < MOST_RANGES) vacant.push({ from, to, place });
-      else told.push(missing({ from, to, place }));
+      else more++;
     },
     isVacant: (number) => vacant.some(({ from, to }) => from <= number && number <= to),
     stray(number, place, follows) {
       const last = strays.at(-1);
       if (follows && last?.to === number - 1) strays[strays.length - 1] = { ...last, to: number };
       else if (strays.length < MOST_RANGES) strays.push({ from: number, to: number, place });
-      else told.push(reordered({ from: number, to: number, place }));
+      else more++;
     },
     finish(end) {
       const nowhere = vacant.flatMap((range) => without(range, strays));
       return {
-        problems: [...told, ...strays.map(reordered), ...nowhere.map(missing)],
+        problems: [...strays.map(reordered), ...nowhere.map(missing)],
+        more,
         cutOff: end.from > end.to ? [] : without(end, strays),
       };
     },

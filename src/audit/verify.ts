@@ -26,6 +26,8 @@ interface Position {
   readonly hashes: readonly string[];
 }
 
+type LineProblem = Exclude<AuditProblem, { readonly kind: "truncated" }>;
+
 interface Step {
   readonly at: Place;
   readonly line: SealedLine;
@@ -49,6 +51,7 @@ function createWalk({ head: found, names }: VerifyOptions) {
   const order = createOrder();
   const rubble = createRubble();
   const problems: AuditProblem[] = [];
+  let more = 0;
   let position: Position | undefined;
   /** The line that strayed, as long as no other came behind it. */
   let strayed: SealedLine | undefined;
@@ -61,14 +64,16 @@ function createWalk({ head: found, names }: VerifyOptions) {
 
   function report(problem: AuditProblem): void {
     if (problems.length < MOST_PROBLEMS) problems.push(problem);
+    else more++;
   }
 
-  function reportAt({ file, line }: Place, kind: "changed" | "unreadable" | "missing", detail: string): void {
+  function reportAt({ file, line }: Place, kind: LineProblem["kind"], detail: string): void {
     report({ kind, file, line, detail });
   }
 
   function reportDamaged(places: readonly Place[], count: number): void {
     for (const at of places) reportAt(at, "unreadable", "it is no line of the log");
+    more += count - places.length;
     lines += count;
   }
 
@@ -91,6 +96,10 @@ function createWalk({ head: found, names }: VerifyOptions) {
       hasLoss = true;
       const detail = `audit.head was ${line.anchor} when this was written, so that lines before it may be gone`;
       reportAt(at, "missing", detail);
+    }
+    if (line.lost !== undefined) {
+      const calls = line.lost === 1 ? "a call" : `${line.lost} calls`;
+      reportAt(at, "lost", `before this was written, ${calls} could not be recorded`);
     }
     place(step, heap, holes);
     checkHead();
@@ -198,6 +207,7 @@ function createWalk({ head: found, names }: VerifyOptions) {
     const reached = endOf(rubble.clear(), position?.number ?? head?.start?.count ?? 0);
     const rest = order.finish({ from: reached + 1, to: anchored });
     for (const problem of rest.problems) report(problem);
+    more += rest.more;
     if (rest.cutOff.length > 0) {
       const detail = `it ends at number ${reached}, and audit.head says that there were ${anchored}`;
       report({ kind: "truncated", file: names.log, detail });
@@ -211,7 +221,8 @@ function createWalk({ head: found, names }: VerifyOptions) {
     if (found === "missing" && last !== undefined)
       reportAt({ file: names.head, line: 1 }, "missing", "without it nobody knows where the log ended");
     const unanchored = head === undefined ? lines : Math.max(0, reached - anchored);
-    return { ok: problems.length === 0, lines, unanchored, torn: hasTorn, problems };
+    const ok = problems.length === 0 && more === 0;
+    return { ok, lines, unanchored, torn: hasTorn, problems, ...(more === 0 ? {} : { more }) };
   }
 
   /** Which number the log ends at, when `heap` is behind the last line. */

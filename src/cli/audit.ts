@@ -3,6 +3,7 @@
 import type { AuditDecision, AuditFilter, AuditProblem, AuditRecord, AuditVerdict } from "../core/audit.ts";
 import { UserError } from "../core/errors.ts";
 import { quote } from "../lib/file-error.ts";
+import { parseJson } from "../lib/parse-json.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
@@ -43,8 +44,9 @@ function time(record: AuditRecord): string {
 
 function outcome({ ok, decision, exitCode }: AuditRecord): string {
   if (decision.kind === "refused" || decision.kind === "interrupted") return decision.kind;
-  if (ok) return "ok";
-  return typeof exitCode === "number" ? `exit ${exitCode}` : "error";
+  const failed = typeof exitCode === "number" ? `exit ${exitCode}` : "error";
+  if (decision.kind === "approved") return ok ? "approved" : `approved, ${failed}`;
+  return ok ? "ok" : failed;
 }
 
 function describeLine(record: AuditRecord): string {
@@ -60,6 +62,14 @@ function describeLine(record: AuditRecord): string {
   ].join("\t");
 }
 
+/** A row of its own, below the call that says so. */
+function describeLost(record: AuditRecord): string {
+  const { lost = 0 } = record;
+  return [time(record), "-", "lost", "-", "-", `${counted(lost, "call")} before could not be recorded`].join(
+    "\t",
+  );
+}
+
 async function list(context: CommandContext): Promise<ExitCode> {
   const { app, options, signal } = context;
   const { terminal } = app.platform;
@@ -72,7 +82,10 @@ async function list(context: CommandContext): Promise<ExitCode> {
     hasMore = shown >= limit;
     if (hasMore) break;
     if (asJson) terminal.out(`${shown === 0 ? "[" : ","}\n${safeJson(record)}`);
-    else terminal.out(`${describeLine(record)}\n`);
+    else {
+      terminal.out(`${describeLine(record)}\n`);
+      if (record.lost !== undefined) terminal.out(`${describeLost(record)}\n`);
+    }
     shown++;
   }
   if (asJson) terminal.out(shown === 0 ? "[]\n" : "\n]\n");
@@ -98,12 +111,9 @@ function describeDecision(decision: AuditDecision): string {
 }
 
 function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    // Models send what is no JSON too, and long arguments are cut.
-    return text;
-  }
+  const value = parseJson(text);
+  // Models send what is no JSON too, and long arguments are cut.
+  return value === undefined ? text : JSON.stringify(value, undefined, 2);
 }
 
 function describe(record: AuditRecord): string {
@@ -122,6 +132,10 @@ function describe(record: AuditRecord): string {
     ["Took", `${record.durationMs} ms`],
     ["Exit code", exitCode === null ? "none: a signal ended it" : exitCode?.toString()],
     ["Error", error],
+    [
+      "Lost",
+      record.lost === undefined ? undefined : `${counted(record.lost, "call")} before could not be recorded`,
+    ],
     ["External", record.external === true ? "the result holds text from outside" : undefined],
     ["Result", digest === undefined ? undefined : `SHA-256 ${digest}`],
     ["Hash", record.hash],
@@ -155,11 +169,13 @@ function describeProblem(problem: AuditProblem): string {
   return oneLine(`✗ ${where} ${problem.kind}: ${problem.detail}`, 1_000);
 }
 
-function* describeVerdict({ ok, lines, unanchored, torn, problems }: AuditVerdict): Generator<string> {
+function* describeVerdict(verdict: AuditVerdict): Generator<string> {
+  const { ok, lines, unanchored, torn, problems, more = 0 } = verdict;
   yield* problems.map(describeProblem);
   if (ok && lines === 0) yield "The audit log is empty";
   else if (ok) yield `✓ The audit log is whole: ${counted(lines, "line")}`;
-  else yield `The audit log is damaged: ${counted(problems.length, "problem")} in ${counted(lines, "line")}`;
+  else
+    yield `The audit log is not whole: ${counted(problems.length + more, "problem")} in ${counted(lines, "line")}`;
   if (unanchored > 0)
     yield `  ${counted(unanchored, "line")} at the end came after the anchor was last moved: what is cut off there cannot be seen`;
   if (torn) yield "  A line was cut short by a crash, which is no damage";
@@ -195,7 +211,7 @@ export const command = defineCommand({
     },
     verify: {
       about:
-        "Find lines that were changed, removed, cut off or put elsewhere; exit code 1 when there are some",
+        "Find lines that were changed, removed, cut off, lost or put elsewhere; exit code 1 when there are some",
       options: { json },
       run: verify,
     },

@@ -110,7 +110,7 @@ function parseOptions(args: readonly string[], command: Command | undefined, wor
   const help = ["nanobot", ...words, "--help"].join(" ");
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: withNegativeNumbers(args, specs),
       options,
       allowPositionals: true,
       strict: true,
@@ -123,6 +123,23 @@ function parseOptions(args: readonly string[], command: Command | undefined, wor
   }
 }
 
+/** As `--limit=-1` and `-m-1`: the parser would take a number below zero for another option. */
+function withNegativeNumbers(args: readonly string[], specs: Readonly<Record<string, OptionSpec>>): string[] {
+  const withValue = Object.entries(specs).filter(([, { type }]) => type === "string");
+  const long = withValue.map(([name]) => `--${name}`);
+  const short = withValue.flatMap(([, spec]) => (spec.short ? [`-${spec.short}`] : []));
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const joined: string[] = [];
+  for (const [index, arg] of args.entries()) {
+    const before = joined.at(-1) ?? "";
+    const glue = long.includes(before) ? "=" : short.includes(before) ? "" : undefined;
+    if (index < end && /^-\d/.test(arg) && glue !== undefined)
+      joined[joined.length - 1] = before + glue + arg;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
 function explainParseError(error: TypeError, names: readonly string[], help: string): UserError {
   const flag = /Unknown option '(-[^']*)'/.exec(error.message)?.[1];
   if (flag !== undefined)
@@ -132,6 +149,13 @@ function explainParseError(error: TypeError, names: readonly string[], help: str
       names.map((name) => `--${name}`),
       help,
     );
+  const valueless = /^Option '(-[^']*)' argument is ambiguous/.exec(error.message)?.[1];
+  if (valueless !== undefined) {
+    const glue = valueless.startsWith("--") ? "=" : "";
+    return new UserError(`Missing the value of "${valueless}"`, {
+      hint: `Write ${valueless}${glue}VALUE when it begins with "-"`,
+    });
+  }
   // The first sentence says what is wrong with which option; what follows is about the parser.
   const [sentence = error.message] = error.message.split(/\.\s|\n/);
   return new UserError(sentence.replaceAll("'", '"').replace(/\.$/, ""), {

@@ -6,6 +6,7 @@ import { fileLabel } from "../lib/breadcrumb.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { clip, oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, type ExitCode, textOption } from "./command.ts";
+import { masked } from "./masked.ts";
 
 /** Long texts that differ are told apart by their beginning, or in JSON. */
 const LONGEST_SHOWN = 2_000;
@@ -67,15 +68,18 @@ export async function replay(context: CommandContext, key: string): Promise<Exit
   const { terminal } = app.platform;
   const turn = textOption(options, "turn");
   const dry = options["dry"] === true;
-  const found = await app.replay({ key, dry, ...(turn === undefined ? {} : { turn }) }, signal);
+  const replayed = await app.replay({ key, dry, ...(turn === undefined ? {} : { turn }) }, signal);
+  const found = masked(replayed, app.mask);
   const { differences } = found;
-  if (options["json"] === true) terminal.out(`${safeJson({ key, ...found }, 2)}\n`);
+  // Masked once more, because what controls had parted is one text without them.
+  const print = (part: string) => terminal.out(`${app.mask(stripControls(part))}\n`);
+  if (options["json"] === true) terminal.out(`${safeJson({ key: app.mask(key), ...found }, 2)}\n`);
   else {
-    for (const part of describeTurn(found)) terminal.out(`${stripControls(part)}\n`);
+    for (const part of describeTurn(found)) print(part);
     if (differences !== undefined) terminal.out(`── dry run\n`);
     if (differences?.length === 0) terminal.out("✓ The loop would do the same now\n");
     for (const difference of differences ?? [])
-      for (const part of describeDifference(difference)) terminal.out(`${stripControls(part)}\n`);
+      for (const part of describeDifference(difference)) print(part);
   }
   return differences !== undefined && differences.length > 0 ? 1 : 0;
 }

@@ -8,14 +8,16 @@ import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
 import { toolHint } from "../lib/tool-hint.ts";
+import { BY_HAND } from "./by-hand.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { masked } from "./masked.ts";
 import { replay } from "./replay.ts";
 
 const json = { type: "boolean", about: "print JSON" } as const;
 
 async function list({ app, options }: CommandContext): Promise<ExitCode> {
   const { terminal } = app.platform;
-  const sessions = await (await app.sessions()).list();
+  const sessions = masked(await (await app.sessions()).list(), app.mask);
   if (options["json"] === true) {
     terminal.out(`${safeJson(sessions, 2)}\n`);
     return 0;
@@ -23,7 +25,8 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   if (sessions.length === 0) terminal.err("There are no sessions yet.\n");
   for (const { key, updatedAt, bytes, preview } of sessions) {
     const kib = `${Math.ceil(bytes / 1024)} KiB`;
-    terminal.out(`${oneLine(key, 200)}\t${updatedAt.slice(0, 16).replace("T", " ")}\t${kib}\t${preview}\n`);
+    const cells = [oneLine(key, 200), updatedAt.slice(0, 16).replace("T", " "), kib, preview];
+    terminal.out(`${app.mask(cells.join("\t"))}\n`);
   }
   return 0;
 }
@@ -32,13 +35,16 @@ async function requireSession({ app, positionals }: CommandContext): Promise<str
   const [key = ""] = positionals;
   const store = await app.sessions();
   if (await store.exists(key)) return key;
-  const suggestion = nearest(key, await store.keys());
-  throw new UserError(`There is no session ${quote(key)}`, {
-    hint:
-      suggestion === undefined
-        ? 'Run "nanobot sessions list" for those there are'
-        : `Did you mean ${quote(suggestion)}?`,
-  });
+  throw new UserError(`There is no session ${quote(key)}`, { hint: hintFor(key, await store.keys()) });
+}
+
+function hintFor(key: string, keys: readonly string[]): string {
+  if (key === BY_HAND)
+    return `Calls by hand keep no session. Run "nanobot audit list --session ${BY_HAND}" for them, and "nanobot audit show ID" for one`;
+  const suggestion = nearest(key, keys);
+  return suggestion === undefined
+    ? 'Run "nanobot sessions list" for those there are'
+    : `Did you mean ${quote(suggestion)}?`;
 }
 
 function* describe(line: StoredMessage): Generator<string> {
@@ -51,17 +57,20 @@ function* describe(line: StoredMessage): Generator<string> {
 }
 
 async function show(context: CommandContext): Promise<ExitCode> {
-  const { terminal } = context.app.platform;
+  const { app } = context;
+  const { terminal } = app.platform;
   const key = await requireSession(context);
-  const store = await context.app.sessions();
+  const store = await app.sessions();
   if (context.options["json"] === true) {
     const messages: StoredMessage[] = [];
     for await (const line of store.read(key, context.signal)) messages.push(line);
-    terminal.out(`${safeJson({ key, path: await store.path(key), messages }, 2)}\n`);
+    const found = { key, path: await store.path(key), messages };
+    terminal.out(`${safeJson(masked(found, app.mask), 2)}\n`);
     return 0;
   }
   for await (const line of store.read(key, context.signal)) {
-    for (const part of describe(line)) terminal.out(`${stripControls(part)}\n`);
+    // Once more, because what controls had parted is one text without them.
+    for (const part of describe(masked(line, app.mask))) terminal.out(`${app.mask(stripControls(part))}\n`);
   }
   return 0;
 }

@@ -5,6 +5,7 @@ import type { InboundId } from "../core/messages.ts";
 import { fileLabel } from "../lib/breadcrumb.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
+import { BY_HAND } from "./by-hand.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
 import { ensureWorkspace } from "./workspace.ts";
 
@@ -21,8 +22,22 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   return 0;
 }
 
-async function call({ app, positionals, options, signal }: CommandContext): Promise<ExitCode> {
-  const [name = "", json = "{}"] = positionals;
+/** Far above any sensible call. */
+const LONGEST_PIPED = 4 * 1024 * 1024;
+
+/** Nothing at all means no arguments. */
+async function argumentsFrom({ app, positionals, signal }: CommandContext): Promise<string> {
+  const [, given] = positionals;
+  const { terminal } = app.platform;
+  const isPiped = given === "-" || (given === undefined && !terminal.stdinIsTty);
+  const json = isPiped ? await terminal.readAll(LONGEST_PIPED, signal) : (given ?? "");
+  return json.trim() === "" ? "{}" : json;
+}
+
+async function call(context: CommandContext): Promise<ExitCode> {
+  const { app, positionals, options, signal } = context;
+  const [name = ""] = positionals;
+  const json = await argumentsFrom(context);
   await ensureWorkspace(app);
   const toolbox = await app.toolbox();
   const interrupt = new AbortController();
@@ -31,7 +46,7 @@ async function call({ app, positionals, options, signal }: CommandContext): Prom
   const result = await toolbox.run(
     { id, name, arguments: json },
     {
-      sessionKey: "cli:tools",
+      sessionKey: BY_HAND,
       turn: id as InboundId,
       sender: "user",
       origin: "chat",
@@ -45,6 +60,8 @@ async function call({ app, positionals, options, signal }: CommandContext): Prom
   else
     for (const part of [said.text, ...(said.media ?? []).map(fileLabel)])
       terminal.out(`${stripControls(part)}\n`);
+  if ((await app.commandsLeft(BY_HAND)) > 0)
+    terminal.err("The session ends with this command: only a conversation keeps one\n");
   if (interrupt.signal.aborted) return 130;
   return result.ok ? 0 : 1;
 }
@@ -56,7 +73,8 @@ export const command = defineCommand({
   subcommands: {
     list: { about: "List the tools", options: { json }, run: list },
     call: {
-      about: "Call a tool with a JSON object of arguments, as the agent would",
+      about:
+        "Call a tool as the agent would, with a JSON object of arguments; left out or -, it is read from stdin",
       positionals: ["NAME", "JSON?"],
       options: { json },
       run: call,

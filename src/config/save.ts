@@ -4,6 +4,7 @@ import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { isObject } from "../lib/is-object.ts";
+import { BACKUP } from "../lib/own-places.ts";
 import { dirname } from "../lib/path.ts";
 import { readConfigText } from "./json-text.ts";
 import { isForbidden, toCamel } from "./keys.ts";
@@ -44,9 +45,9 @@ export async function saveConfig({ files, path, changes, now }: SaveOptions): Pr
 /** The old bytes beside the file, under a name that is not taken. */
 async function keepOld(files: FileSystem, path: string, now: number): Promise<string> {
   const time = new Date(now).toISOString().replace(/[-:.]/g, "");
-  let backup = `${path}.bak-${time}`;
+  let backup = path + BACKUP + time;
   for (let copy = 2; (await files.linkStat(backup)) !== undefined; copy++)
-    backup = `${path}.bak-${time}-${copy}`;
+    backup = `${path}${BACKUP}${time}-${copy}`;
   await files.replace(backup, await files.read(path), { mode: FILE_MODE });
   return backup;
 }

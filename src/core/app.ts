@@ -125,6 +125,10 @@ export interface App {
   paths(): Promise<Paths>;
   sessions(): Promise<SessionStore>;
   toolbox(): Promise<Toolbox>;
+  /** How many commands of a session go on after the call that started them. */
+  commandsLeft(sessionKey: string): Promise<number>;
+  /** Takes every known secret out of a text. */
+  mask(text: string): string;
   /**
    * Puts what tools ask to whoever sits at the terminal, outside a conversation too; without a terminal nobody
    * is asked. `onInterrupt` is called for Ctrl-C, which is no signal while a question waits for an answer.

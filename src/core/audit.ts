@@ -41,6 +41,8 @@ export interface AuditRecord extends AuditEntry {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly hash: string;
+  /** How many calls could not be recorded before this was written. */
+  readonly lost?: number;
 }
 
 export interface AuditFilter {
@@ -53,7 +55,7 @@ export interface AuditFilter {
 export type AuditProblem =
   /** `line` counts from 1 in `file`. */
   | {
-      readonly kind: "changed" | "missing" | "reordered" | "unreadable";
+      readonly kind: "changed" | "missing" | "reordered" | "unreadable" | "lost";
       readonly file: string;
       readonly line: number;
       readonly detail: string;
@@ -67,13 +69,15 @@ export interface AuditVerdict {
   readonly unanchored: number;
   /** A line was cut short by a crash: no problem. */
   readonly torn: boolean;
-  /** The first 1,000 of them; `ok` speaks of all. */
+  /** The first 1,000 of them. */
   readonly problems: readonly AuditProblem[];
+  /** How many there are beside those, if there are more. */
+  readonly more?: number;
 }
 
 /** Reading rejects with the signal's reason, and with a `UserError` where the log cannot be read or is of a newer version. */
 export interface AuditLog {
-  /** Never throws and never waits: what cannot be written is told to the log of the program. */
+  /** Never throws and never waits: that calls cannot be written is told to the log of the program, and by the next line. */
   record(entry: AuditEntry): void;
   /** Resolves when all that was recorded is on disk and anchored. */
   flush(): Promise<void>;

@@ -9,14 +9,22 @@ export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;
   readonly exitCode: 1 | 2;
+  /** Nothing failed: a rule forbids what was asked for. */
+  readonly isRefusal: boolean;
 
   constructor(
     message: string,
-    { hint, cause, exitCode = 2 }: { hint?: string; cause?: unknown; exitCode?: 1 | 2 } = {},
+    {
+      hint,
+      cause,
+      exitCode = 2,
+      isRefusal = false,
+    }: { hint?: string; cause?: unknown; exitCode?: 1 | 2; isRefusal?: boolean } = {},
   ) {
     super(message, { cause });
     this.hint = hint;
     this.exitCode = exitCode;
+    this.isRefusal = isRefusal;
   }
 }
 

@@ -6,18 +6,23 @@ import type { RealPath, ShellChoice, ShellName } from "./tool.ts";
 export interface ExecSessionInfo {
   readonly id: string;
   readonly command: string;
-  readonly cwd: RealPath;
   /** As it is shown. */
   readonly cwdShown: string;
-  readonly shell: ShellName | undefined;
-  /** All that was written to it; `undefined` when that is more than is remembered. */
-  readonly written: string | undefined;
   readonly running: boolean;
   /** Since it was started, and since anything was written to or read from it. */
   readonly elapsedMs: number;
   readonly idleMs: number;
   /** Until its time is up; `undefined` when it has no limit. */
   readonly remainingMs: number | undefined;
+}
+
+/** What has to be known of a session that runs to judge what is to be written to it. */
+export interface ExecSessionInput {
+  readonly command: string;
+  readonly cwd: RealPath;
+  readonly shell: ShellName | undefined;
+  /** All that was written to it; `undefined` when that is more than is remembered. */
+  readonly written: string | undefined;
 }
 
 /** What a session has said since it was last asked, and how it stands. */
@@ -59,6 +64,8 @@ export interface ExecSessions {
   start(start: ExecSessionStart, wait: WaitOptions): Promise<{ id: string; report: ExecSessionReport }>;
   /** `undefined` when the owner has no such session. */
   read(id: string, owner: string, wait: WaitOptions): Promise<ExecSessionReport | undefined>;
+  /** `undefined` when the owner has no such session, or it has ended. */
+  input(id: string, owner: string): ExecSessionInput | undefined;
   /** Rejects with a `UserError` when it takes no more. `false` when the owner has no such session. */
   write(id: string, owner: string, input: { text?: string; close?: boolean }): Promise<boolean>;
   /** Ends one with all its descendants. `false` when the owner has no such session. */

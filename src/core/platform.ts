@@ -9,6 +9,8 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Calls `task` once after `ms`; the returned function calls it off. */
   after(ms: number, task: () => void): () => void;
+  /** What else waits in the event loop runs before this resolves; a promise alone would not let it. */
+  giveWay(): Promise<void>;
 }
 
 export interface Ids {

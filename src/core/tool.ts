@@ -1,10 +1,10 @@
 /** What a tool is: one declaration that the model, the validation and the type of its arguments share. */
 
 import type * as v from "valibot";
-import type { ExecSessions } from "./exec-sessions.ts";
+import type { ExecSessionInput, ExecSessions } from "./exec-sessions.ts";
 import type { InboundId, Media, Origin } from "./messages.ts";
 import type { Image } from "./model.ts";
-import type { FileStat, FileSystem, Processes } from "./platform.ts";
+import type { Clock, FileStat, FileSystem, Processes, ProcessResult } from "./platform.ts";
 import type { GuardedFetch, PageReader, WebSearch } from "./web.ts";
 import type { Workers } from "./workers.ts";
 
@@ -14,8 +14,12 @@ export interface ToolResultParts {
   readonly images?: readonly Image[];
   /** Somebody else than the owner may have written it: a page, a search's results. Data, never instructions. */
   readonly external?: boolean;
+  /** A rule forbids what was asked for, so that it was not done: the call is recorded as refused. */
+  readonly refused?: boolean;
   /** Of a program that was run; `null` when it had none. */
   readonly exitCode?: number | null;
+  /** Characters of this result's text that were asked for, where the cap would allow more. The wrapper cuts. */
+  readonly limit?: number;
 }
 
 /** For the model. `ok: false` means that the call did not do what it was asked to. */
@@ -46,9 +50,19 @@ export type Permit =
 /** A path that was resolved through every link and found to be allowed. Absolute. */
 export type RealPath = string & { readonly __kind: "real" };
 
+/**
+ * What tools do with files. Every operation happens at the place that its path names: a link there, which can
+ * only have come since the path was resolved, is an error (`ESTALE`), or for `remove` what is removed.
+ */
+export interface PinnedFiles
+  extends Pick<FileSystem, "stat" | "list" | "read" | "stream" | "replace" | "makeFolder" | "remove"> {
+  /** What a few entries of one folder are. Follows no link. `undefined` for what is not there. */
+  linkStats(folder: string, names: readonly string[]): Promise<readonly (FileStat | undefined)[]>;
+}
+
 /** The files a tool may touch. Every operation takes a `RealPath`, so that none can skip the check. */
 export interface ToolFiles {
-  readonly system: FileSystem;
+  readonly system: PinnedFiles;
   /**
    * Where `path` (relative to the workspace, absolute, or beginning with `~/`) really is.
    * Throws a `UserError` when it lies outside what the owner allowed for that kind of access; `doing` is
@@ -75,11 +89,19 @@ export interface ToolShell {
   readonly defaultTimeoutSeconds: number;
   /** Whether the owner's rules let `command` run in `cwd`. Changes nothing; rejects with the signal's reason. */
   permit(command: string, options: ShellChoice & { cwd: RealPath; signal: AbortSignal }): Promise<Permit>;
+  /** The same for what is to be written to a command that goes on: some of them would run it. */
+  permitInput(session: ExecSessionInput, chars: string, signal: AbortSignal): Promise<Permit>;
   run(
     command: string,
     options: { cwd: RealPath; timeoutSeconds: number; signal: AbortSignal } & ShellChoice,
   ): ReturnType<Processes["run"]>;
 }
+
+/** Runs ripgrep with these arguments and nothing else. `undefined` where the machine has none. */
+export type Ripgrep = (
+  args: readonly string[],
+  options: { cwd: RealPath; timeoutSeconds: number; signal: AbortSignal },
+) => Promise<ProcessResult | undefined>;
 
 /** What a session last knew of a file. */
 export interface SeenFile {
@@ -108,6 +130,9 @@ export interface ToolPorts {
   /** Where the owner wants pages to be read by it. */
   readonly pageReader?: PageReader | undefined;
   readonly workers: Workers;
+  readonly clock: Pick<Clock, "giveWay">;
+  /** Left out where no program may run. */
+  readonly ripgrep?: Ripgrep | undefined;
 }
 
 export interface ToolContext {

@@ -1,5 +1,7 @@
 /** Lets the rest of the program have its turn in the middle of long work. */
 
+import type { Clock } from "../core/platform.ts";
+
 /** Counts work rather than time: about a character read each, a few milliseconds together. */
 const UNITS_AT_ONCE = 1_000_000;
 /** A runtime is fifty times slower before it has compiled what it runs often, so that the beginning rests more. */
@@ -10,25 +12,13 @@ export interface Breather {
   take(units: number): Promise<void>;
 }
 
-/** What else waits in the event loop runs before this resolves; a promise alone would not let it. */
-function turnOfTheLoop(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    resolve();
-  };
-  port2.postMessage(undefined);
-  return promise;
-}
-
-export function createBreather(): Breather {
+export function createBreather(clock: Pick<Clock, "giveWay">): Breather {
   let taken = 0;
   let atOnce = UNITS_AT_FIRST;
   let resting: Promise<void> | undefined;
 
   async function rest(): Promise<void> {
-    await turnOfTheLoop();
+    await clock.giveWay();
     taken = 0;
     atOnce = Math.min(atOnce * 1.3, UNITS_AT_ONCE);
     resting = undefined;

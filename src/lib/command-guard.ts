@@ -1,15 +1,16 @@
 /** Whether a command of the model may run: the judgement of its text, and of the addresses in it. */
 
 import type { FileSystem } from "../core/platform.ts";
-import type { Permit, ToolShell } from "../core/tool.ts";
+import type { Permit, ShellChoice, ToolShell } from "../core/tool.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import type { Judgement, Policy } from "./command/judge-command.ts";
-import type { Entry, ProtectedPath } from "./command/scene.ts";
-import { errorCode } from "./error-code.ts";
-import { configFiles, HIDDEN, READ_ONLY } from "./own-places.ts";
+import type { ProtectedPath } from "./command/scene.ts";
+import { folderEntries } from "./folder-entries.ts";
+import { configFiles, ownPlaces } from "./own-places.ts";
 import { join } from "./path.ts";
+import { canWriteProfiles } from "./profile-files.ts";
 import { followLinks } from "./real-path.ts";
-import { refusedText, type Sandbox } from "./sandbox/sandbox.ts";
+import { refusedText, type Sandbox, TEMPORARY } from "./sandbox/sandbox.ts";
 
 /** Hosts that one command may name: each is looked up. */
 const MOST_HOSTS = 50;
@@ -19,6 +20,10 @@ const MOST_ENTRIES = 20_000;
 
 /** It has words and patterns that run other programs than the judge would see. */
 const NOT_ZSH = "what zsh would make of it cannot be judged; leave shell out, or use bash or sh";
+
+/** What a tool wrote there would run with the next command, whatever that is. */
+const NO_LOGIN =
+  "its profile files lie where tools can write, and what is in them would run unjudged; leave login out, and write what they set into the command";
 
 export interface CommandGuardOptions {
   readonly files: FileSystem;
@@ -50,13 +55,23 @@ export function createCommandGuard({
   /** Found anew each time: somebody may have moved `sessions/` to another disk meanwhile. */
   async function protectedPaths(): Promise<readonly ProtectedPath[]> {
     const real = (path: string) => followLinks(files, path);
-    const hidden = [...(await configFiles(files, configFile)), join(workspace, HIDDEN)];
-    const readable = [...READ_ONLY, ownResults].map((path) => join(workspace, path));
+    const { hidden, readOnly } = ownPlaces({ workspace, configFile });
+    const configs = await configFiles(files, configFile);
     return Promise.all([
-      ...hidden.map(async (path) => ({ path: await real(path), allows: "nothing" as const })),
-      ...readable.map(async (path) => ({ path: await real(path), allows: "reading" as const })),
+      ...configs.map(async (path) => ({
+        path: await real(path),
+        allows: "nothing" as const,
+        isConfiguration: true,
+      })),
+      { path: await real(hidden), allows: "nothing" as const },
+      ...[...readOnly, join(workspace, ownResults)].map(async (path) => ({
+        path: await real(path),
+        allows: "reading" as const,
+      })),
     ]);
   }
+
+  const homeOf = (isShutIn: boolean) => (isShutIn ? workspace : home);
 
   async function judge(command: string, cwd: string, isShutIn: boolean): Promise<Judgement> {
     const { judgeCommand } = await import("./command/judge-command.ts");
@@ -65,11 +80,25 @@ export function createCommandGuard({
       workspace,
       allowedPaths: await sandbox.allowedPaths(),
       cwd,
-      home: isShutIn ? workspace : home,
+      home: homeOf(isShutIn),
+      temporaryFolder: isShutIn ? TEMPORARY : undefined,
       protectedPaths: await protectedPaths(),
       resolve: (path) => followLinks(files, path),
-      list: (folder) => entriesOf(files, folder),
+      async list(folder) {
+        const { entries, more } = await folderEntries(files, folder, MOST_ENTRIES);
+        return more ? undefined : entries;
+      },
     });
+  }
+
+  async function whyNotBy({ shell, login }: ShellChoice, isShutIn: boolean): Promise<string | undefined> {
+    if (rules.policy === "off") return undefined;
+    if (shell === "zsh") return NOT_ZSH;
+    if (login !== true) return undefined;
+    const writable = rules.restrictToWorkspace
+      ? [workspace, ...(await sandbox.allowedPaths())]
+      : "everywhere";
+    return (await canWriteProfiles(files, { home: homeOf(isShutIn), writable })) ? NO_LOGIN : undefined;
   }
 
   async function whyUnreachable(urls: readonly string[], signal: AbortSignal): Promise<string | undefined> {
@@ -81,29 +110,27 @@ export function createCommandGuard({
     return reasons.find((reason) => reason !== undefined);
   }
 
-  return async (command, { cwd, signal, shell }): Promise<Permit> => {
+  return async (command, { cwd, signal, ...choice }): Promise<Permit> => {
     const state = await sandbox.state();
     if (state.kind === "refused") return { decision: "deny", reason: refusedText(state.why) };
-    if (shell === "zsh" && rules.policy !== "off") return deny(NOT_ZSH);
-    const judgement = await judge(command, cwd, state.kind === "bwrap");
+    const isShutIn = state.kind === "bwrap";
+    const unfit = await whyNotBy(choice, isShutIn);
+    if (unfit !== undefined) return deny(unfit);
+    const judgement = await judge(command, cwd, isShutIn);
     if (judgement.verdict === "deny") return deny(judgement.reason);
     // Before the owner is asked, so that no answer is wasted: this is not his to allow case by case.
-    const unreachable = await whyUnreachable(judgement.urls, signal);
+    const urls = choice.shell === "zsh" ? await writtenUrls(command) : judgement.urls;
+    const unreachable = await whyUnreachable(urls, signal);
     if (unreachable !== undefined) return deny(unreachable);
     if (judgement.verdict === "allow") return { decision: "allow" };
     return { decision: "ask", what: command, reason: judgement.reason };
   };
 }
 
-/** What is no folder, or closed to us, holds nothing that a pattern could find. */
-async function entriesOf(files: FileSystem, folder: string): Promise<readonly Entry[] | undefined> {
-  try {
-    const { entries, more } = await files.list(folder, { limit: MOST_ENTRIES });
-    return more ? undefined : entries;
-  } catch (error) {
-    if (["EACCES", "ENOENT", "ENOTDIR", "EPERM"].includes(errorCode(error) ?? "")) return [];
-    throw error;
-  }
+/** All that stand in the text, where nobody knows what is done with them. */
+async function writtenUrls(command: string): Promise<readonly string[]> {
+  const { textUrls } = await import("./command/urls.ts");
+  return textUrls(command);
 }
 
 function deny(why: string): Permit {

@@ -3,12 +3,11 @@
 import { UserError } from "../core/errors.ts";
 import type { FileSystem, ProcessSpec } from "../core/platform.ts";
 import type { ShellChoice, ShellName } from "../core/tool.ts";
+import { firstProgram } from "./first-program.ts";
 import { lazy } from "./lazy.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { type ShellEnvironment, shortEnvironment } from "./shell-environment.ts";
 
-/** Not looked for in PATH, which may lead into folders that commands can write. */
-const FOLDERS = ["/bin", "/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 /** Of each stream, of its beginning and of its end. What is too long for the model goes to a file. */
 const KEEP_BYTES = 128 * 1024;
 
@@ -33,13 +32,7 @@ export type CommandSpec = (command: string, place: CommandPlace) => Promise<Proc
 export function createCommandSpec({ files, os, sandbox, ...environment }: CommandSpecOptions): CommandSpec {
   const outside = shortEnvironment(environment);
 
-  async function find(name: ShellName): Promise<string | undefined> {
-    for (const folder of FOLDERS) {
-      if ((await files.stat(`${folder}/${name}`))?.kind === "file") return `${folder}/${name}`;
-    }
-    return undefined;
-  }
-
+  const find = (name: ShellName) => firstProgram(files, name);
   const shells = { bash: lazy(() => find("bash")), sh: lazy(() => find("sh")), zsh: lazy(() => find("zsh")) };
 
   async function findShell(name: ShellName | undefined): Promise<string> {
@@ -54,7 +47,7 @@ export function createCommandSpec({ files, os, sandbox, ...environment }: Comman
     if (os === "win32") throw new UserError("Cannot run a command: exec is off on Windows");
     const program = {
       file: await findShell(shell),
-      args: login ? ["-l", "-c", command] : ["-c", command],
+      args: [...startFiles(shell, login), "-c", command],
     };
     const wrapped = await sandbox?.wrap(program, { cwd, owner });
     const { file, args, env } = wrapped ?? { ...program, env: {} };
@@ -67,6 +60,12 @@ export function createCommandSpec({ files, os, sandbox, ...environment }: Comman
       keepBytes: KEEP_BYTES,
     };
   };
+}
+
+/** Only zsh reads a file of the home folder (`.zshenv`) without being asked to. */
+function startFiles(shell: ShellName | undefined, login: boolean): readonly string[] {
+  if (login) return ["-l"];
+  return shell === "zsh" ? ["-f"] : [];
 }
 
 function missing(name: ShellName): never {

@@ -3,6 +3,7 @@
 import { UserError } from "../core/errors.ts";
 import type {
   ExecSessionInfo,
+  ExecSessionInput,
   ExecSessionReport,
   ExecSessionStart,
   ExecSessions,
@@ -10,6 +11,7 @@ import type {
 } from "../core/exec-sessions.ts";
 import type { Clock, Ids, ProcessExit, Processes, ProcessSpec, RunningProcess } from "../core/platform.ts";
 import { quote } from "./file-error.ts";
+import { refuseFailedSandbox } from "./sandbox/failure.ts";
 import { watchOutput } from "./watch-output.ts";
 
 const MOST_RUNNING = 8;
@@ -30,7 +32,10 @@ export interface ExecSessionsOptions {
 interface Session {
   readonly id: string;
   readonly start: ExecSessionStart;
+  /** What was started for the command: a shell, or the sandbox around it. */
+  readonly file: string;
   readonly program: RunningProcess;
+  hasSpoken: boolean;
   readonly startedAt: number;
   touchedAt: number;
   written: string | undefined;
@@ -59,19 +64,21 @@ export function createExecSessions({ processes, clock, ids, spec }: ExecSessions
     }
     starting++;
     try {
-      const program = await processes.start(await spec(start));
-      return add(start, program);
+      const program = await spec(start);
+      return add(start, program.file, await processes.start(program));
     } finally {
       starting--;
     }
   }
 
-  function add(start: ExecSessionStart, program: RunningProcess): Session {
+  function add(start: ExecSessionStart, file: string, program: RunningProcess): Session {
     const now = clock.elapsed();
     const session: Session = {
       id: ids.next(),
       start,
+      file,
       program,
+      hasSpoken: false,
       startedAt: now,
       touchedAt: now,
       written: "",
@@ -139,13 +146,16 @@ export function createExecSessions({ processes, clock, ids, spec }: ExecSessions
   async function report(session: Session, options: WaitOptions): Promise<ExecSessionReport> {
     touch(session);
     const seen = await wait(session, options);
-    const output = { ...session.program.take(), seen };
+    const said = session.program.take();
+    const output = { ...said, seen };
     const { exit } = session;
     if (exit === undefined) {
       touch(session);
+      session.hasSpoken ||= said.stdout.head !== "" || said.stderr.head !== "";
       return output;
     }
     forget(session);
+    if (!session.hasSpoken) refuseFailedSandbox(session.file, { ...said, exitCode: exit.exitCode });
     return { ...output, ended: { ...exit, ended: session.isIdle ? "idle" : exit.ended } };
   }
 
@@ -157,15 +167,17 @@ export function createExecSessions({ processes, clock, ids, spec }: ExecSessions
     return {
       id,
       command: start.command,
-      cwd: start.cwd,
       cwdShown: start.cwdShown,
-      shell: start.shell,
-      written: session.written,
       running: session.exit === undefined,
       elapsedMs,
       idleMs: now - session.touchedAt,
       remainingMs: limitMs === 0 ? undefined : Math.max(0, limitMs - elapsedMs),
     };
+  }
+
+  function inputOf({ start, written, exit }: Session): ExecSessionInput | undefined {
+    const { command, cwd, shell } = start;
+    return exit === undefined ? { command, cwd, shell, written } : undefined;
   }
 
   async function write(session: Session, text: string): Promise<void> {
@@ -203,6 +215,10 @@ export function createExecSessions({ processes, clock, ids, spec }: ExecSessions
     async read(id, owner, options) {
       const session = find(id, owner);
       return session && report(session, options);
+    },
+    input(id, owner) {
+      const session = find(id, owner);
+      return session && inputOf(session);
     },
     async write(id, owner, { text = "", close = false }) {
       const session = find(id, owner);

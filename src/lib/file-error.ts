@@ -8,6 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EBUSY: "it is in use",
   EDQUOT: "the disk quota is used up",
+  EEXIST: "something of that name is there already",
   EINVAL: "it is not a regular file",
   EIO: "the disk failed",
   EISDIR: "it is a folder",
@@ -18,6 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: "it goes through something that is not a folder",
   EPERM: "the system does not permit it",
   EROFS: "the file system is read-only",
+  ESTALE: "the path was changed meanwhile, and nothing was done; try again",
   ETXTBSY: "it is a program that is running",
 };
 

@@ -9,20 +9,24 @@ import { parsePattern } from "./regex/parse.ts";
 const LONGEST_GLOB = 1_000;
 const ANYTHING = "(?:[^/]|/)*";
 
-/** `*` and `?` stay inside a segment, `**` goes through folders; `[a-z]`, `{a,b}`, and `\` before what is meant literally. */
-function patternOf(glob: string): string {
+/**
+ * `*` and `?` stay inside a segment, `**` goes through folders; `[a-z]`, `{a,b}`, and `\` before what is meant
+ * literally. The bracket alone when it is not closed.
+ */
+function patternOf(glob: string): string | { readonly unclosed: string } {
   let pattern = "";
   let braces = 0;
   for (let at = 0; at < glob.length; ) {
     const rest = glob.slice(at);
     const isAtSegmentStart = at === 0 || /[/{,]/.test(glob.charAt(at - 1));
     const [token, translated] = (isAtSegmentStart && translateDeep(rest)) || translateSimple(rest, braces);
+    if (token === "[") return { unclosed: token };
     if (token === "{") braces++;
     if (token === "}" && braces > 0) braces--;
     pattern += translated;
     at += token.length;
   }
-  return `^${pattern}${")".repeat(braces)}$`;
+  return braces > 0 ? { unclosed: "{" } : `^${pattern}$`;
 }
 
 function translateDeep(rest: string): [token: string, pattern: string] | undefined {
@@ -77,9 +81,15 @@ export function createGlob(glob: string): (path: string) => boolean {
   if (wanted.split("/").includes("..")) {
     throw new UserError(`${refused}: it is about what is below the folder; name another folder with path`);
   }
+  const pattern = patternOf(wanted);
+  if (typeof pattern !== "string") {
+    throw new UserError(
+      `${refused}: its ${quote(pattern.unclosed)} is not closed; put a backslash before what is meant literally`,
+    );
+  }
   // Nobody wrote the pattern that is made of it, and an error must not speak of one.
   const named = { name: `the glob ${quote(glob)}`, hint: "Put a backslash before what is meant literally" };
-  const matcher = createLineMatcher(parsePattern(patternOf(wanted), { ignoreCase: false, ...named }));
+  const matcher = createLineMatcher(parsePattern(pattern, { ignoreCase: false, ...named }));
   const isAboutNames = !/^\.?\//.test(given) && !wanted.includes("/") && wanted !== "**";
   const isNamed = (path: string) =>
     // The matcher goes by lines, and a name may have any character.

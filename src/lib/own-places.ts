@@ -4,17 +4,40 @@ import type { FileSystem } from "../core/platform.ts";
 import { basename, dirname, isAbsolute, join } from "./path.ts";
 import { followLinks } from "./real-path.ts";
 
-/** Below the workspace: neither read nor written by tools, but for the results of their own session. */
-export const HIDDEN = ".nanobot";
+/** Below the workspace. */
+const HIDDEN = ".nanobot";
+const READ_ONLY = ["sessions", "cron/jobs.json"];
 
-/** Below the workspace: read by tools, and written by nanobot alone. */
-export const READ_ONLY: readonly string[] = ["sessions", "cron/jobs.json"];
+export interface OwnPlaces {
+  /** Neither read nor written by tools; its backups, which `configFiles` finds, neither. */
+  readonly configFile: string;
+  /** The folder of nanobot's own, closed like that but for the results of a session's own tools. */
+  readonly hidden: string;
+  /** Read by tools, and written by nanobot alone. */
+  readonly readOnly: readonly string[];
+  /** The folders that hold them: where a single file is closed, it can be moved away with what is around it. */
+  readonly readOnlyFolders: readonly string[];
+}
 
-/** The folders that hold them: where a single file is closed, it can be moved away with what is around it. */
-export const READ_ONLY_FOLDERS: readonly string[] = ["sessions", "cron"];
+/** As they are named. Where each really is may change while nanobot runs. */
+export function ownPlaces({
+  workspace,
+  configFile,
+}: {
+  readonly workspace: string;
+  readonly configFile: string;
+}): OwnPlaces {
+  const readOnly = READ_ONLY.map((path) => join(workspace, path));
+  return {
+    configFile,
+    hidden: join(workspace, HIDDEN),
+    readOnly,
+    readOnlyFolders: readOnly.map((path) => (dirname(path) === workspace ? path : dirname(path))),
+  };
+}
 
 /** How the copies of a configuration that was changed are named. */
-const BACKUP = ".bak-";
+export const BACKUP = ".bak-";
 
 /** More copies than anybody keeps. */
 const LISTED = 2_000;
@@ -26,6 +49,16 @@ export function ownerPath(
 ): string | undefined {
   if (path !== "~" && !path.startsWith("~/")) return isAbsolute(path) ? path : join(workspace, path);
   return home !== undefined && isAbsolute(home) ? join(home, path.slice(1)) : undefined;
+}
+
+/**
+ * Some file systems take names for the same that differ in case or in how accents are written, so `SESSIONS`
+ * opens `sessions`. Folded everywhere, since refusing a second spelling of a name we keep for ourselves costs
+ * little. To upper case and from there to lower case, because some letters meet others only on one of the two
+ * ways: the long s becomes an s by way of S, the Kelvin sign becomes a k in lower case.
+ */
+export function foldPath(path: string): string {
+  return path.normalize("NFD").toUpperCase().toLowerCase();
 }
 
 /** The configuration and its backups, each as it is named and where it really is. */

@@ -3,6 +3,7 @@
 import type { GuardedFetch, PageReader } from "../core/web.ts";
 import { judgeAddress } from "./address.ts";
 import { isObject } from "./is-object.ts";
+import { parseJson } from "./parse-json.ts";
 import { parseWebAddress } from "./web-address.ts";
 
 const READER = "https://r.jina.ai/";
@@ -53,11 +54,6 @@ function parseAnswer(body: string): { title: string; text: string } | undefined 
 }
 
 function dataOf(body: string): unknown {
-  try {
-    const answer: unknown = JSON.parse(body);
-    return isObject(answer) ? answer["data"] : undefined;
-  } catch {
-    // A service that does not answer as it should has not read the page.
-    return undefined;
-  }
+  const answer = parseJson(body);
+  return isObject(answer) ? answer["data"] : undefined;
 }

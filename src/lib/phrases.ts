@@ -3,12 +3,7 @@
 import type { ApprovalAnswer } from "../core/approval.ts";
 import { UserError } from "../core/errors.ts";
 import type { ModelError, ModelErrorKind } from "../core/model.ts";
-
-/** The result of a call that had started and whose end nobody saw. */
-export const INTERRUPTED = "Error: interrupted, outcome unknown. Check what was done before you repeat it.";
-
-/** Behind every error result, because models tend to repeat what failed. */
-export const TRY_ANOTHER_WAY = "[Read the error and try another way.]";
+import { errorCode } from "./error-code.ts";
 
 export const ASK_AGAIN_AFTER_BLANK = "Your last reply was empty. Answer the message above now.";
 
@@ -165,12 +160,12 @@ export function modelChosen(name: string, why: string): string {
   return `This session uses ${name} from now on (${why}).`;
 }
 
-/** What a person is told of an error: what went wrong, and what to do about it. */
+/** What a person or a model is told of an error: what went wrong, and what to do about it. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error instanceof UserError && error.hint !== undefined
-    ? `${error.message}. ${error.hint}`
-    : error.message;
+  // Some errors of the network have a code and no words.
+  const message = error.message || (errorCode(error) ?? error.name);
+  return error instanceof UserError && error.hint !== undefined ? `${message}. ${error.hint}` : message;
 }
 
 export function modelNotChosen(name: string, reason: string, presets: readonly string[]): string {

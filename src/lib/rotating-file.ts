@@ -9,15 +9,18 @@ const NEWLINE = 0x0a;
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
+const MAX_BYTES = 16 * 1024 * 1024;
+const KEEP = 8;
+
 export interface RotatingFileOptions {
   readonly files: FileSystem;
   readonly locks: Locks;
   readonly folder: string;
   /** `usage` for `usage.jsonl`, `usage.1.jsonl` (the youngest of the full ones), … */
   readonly name: string;
-  readonly maxBytes: number;
+  readonly maxBytes?: number | undefined;
   /** How many full ones are kept. */
-  readonly keep: number;
+  readonly keep?: number;
   /** Called before a full one is put away, with the path of the one that makes room for it, if one must. */
   readonly onRotation?: (dropped: string | undefined) => Promise<void>;
 }
@@ -40,8 +43,8 @@ export function createRotatingFile({
   locks,
   folder,
   name,
-  maxBytes,
-  keep,
+  maxBytes = MAX_BYTES,
+  keep = KEEP,
   onRotation = async () => {},
 }: RotatingFileOptions): RotatingFile {
   const path = join(folder, `${name}.jsonl`);

@@ -1,9 +1,10 @@
 /** The shell behind the tools of one session: what may run there, and running it. */
 
-import { UserError } from "../core/errors.ts";
-import type { Processes, ProcessResult } from "../core/platform.ts";
+import type { Processes } from "../core/platform.ts";
 import type { ToolShell } from "../core/tool.ts";
 import type { CommandSpec } from "./command-spec.ts";
+import { createInputGuard } from "./input-guard.ts";
+import { refuseFailedSandbox } from "./sandbox/failure.ts";
 
 export interface ToolShellOptions {
   readonly processes: Pick<Processes, "run">;
@@ -25,21 +26,13 @@ export function createToolShell({
   return {
     defaultTimeoutSeconds,
     permit,
+    permitInput: createInputGuard(permit),
 
     async run(command, { signal, ...place }) {
       const program = await spec(command, { ...place, owner });
       const result = await processes.run(program, signal);
-      const problem = sandboxFailure(program.file, result);
-      if (problem === undefined) return result;
-      throw new UserError(`The command did not run, because its sandbox could not be made: ${problem}`, {
-        hint: "This is not the command's fault. The owner can see more with nanobot status",
-      });
+      refuseFailedSandbox(program.file, result);
+      return result;
     },
   };
-}
-
-/** Bubblewrap itself fails before anything else is said, and with a line of its own. */
-function sandboxFailure(file: string, { exitCode, stdout, stderr }: ProcessResult): string | undefined {
-  if (!file.endsWith("/bwrap") || exitCode !== 1 || stdout.head !== "") return undefined;
-  return /^bwrap: (.*)/.exec(stderr.head)?.[1];
 }

@@ -6,7 +6,7 @@ const RUN = 2_048;
 /** About what comparing an item once costs, as reading characters goes. */
 const UNITS_AN_ITEM = 100;
 
-export async function sortInTurns<T extends object>(
+export async function sortInTurns<T extends NonNullable<unknown>>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
   breather: Breather,
@@ -25,7 +25,7 @@ export async function sortInTurns<T extends object>(
   return runs[0] ?? [];
 }
 
-async function merge<T extends object>(
+async function merge<T extends NonNullable<unknown>>(
   left: readonly T[],
   right: readonly T[],
   compare: (a: T, b: T) => number,

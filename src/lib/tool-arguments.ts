@@ -3,7 +3,8 @@
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import { isObject } from "./is-object.ts";
 import { isDeeperThan, parseLenientJson } from "./lenient-json.ts";
-import { oneLine, wellFormed } from "./text.ts";
+import { clip, oneLine, wellFormed } from "./text.ts";
+import { unfitArguments } from "./tool-failure.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly text: string }
@@ -12,6 +13,7 @@ export type ParsedArguments =
 /** Far above any sensible call, far below what would hurt. */
 const LONGEST = 4 * 1024 * 1024;
 const DEEPEST = 64;
+const LONGEST_ECHO = 80;
 
 function nameOf(value: unknown): string {
   if (value === null) return "null";
@@ -32,7 +34,7 @@ function decode(text: string): Decoded | { readonly problem: string } {
   const parsed = parseLenientJson(text);
   if (parsed.ok) return { value: parsed.value, json: parsed.isExact ? text : undefined };
   const cutOff = parsed.seemsCutOff ? " and seem cut off" : "";
-  return { problem: `the arguments are not valid JSON${cutOff}: ${oneLine(text, 200)}` };
+  return { problem: unfitArguments(`are not valid JSON${cutOff}: ${oneLine(text, 200)}`) };
 }
 
 /** Takes the object out of a list of one, out of a string, or out of both. Each is undone once. */
@@ -61,20 +63,18 @@ function unwrap(text: string): Decoded | { readonly problem: string } {
  */
 export function parseToolArguments(text: string): ParsedArguments {
   if (text.trim() === "") return { ok: true, value: {}, text: "{}" };
-  if (text.length > LONGEST) return { ok: false, problem: "the arguments are longer than 4 MiB" };
+  if (text.length > LONGEST) return { ok: false, problem: unfitArguments("are longer than 4 MiB") };
   const decoded = unwrap(text);
   if ("problem" in decoded) return { ok: false, problem: decoded.problem };
   const { value, json } = decoded;
   if (value === null) return { ok: true, value: {}, text: "{}" };
   if (!isObject(value)) {
-    return {
-      ok: false,
-      problem: `the arguments must be one JSON object, not ${nameOf(value)}: ${oneLine(text, 200)}`,
-    };
+    const why = `must be one JSON object, not ${nameOf(value)}: ${oneLine(text, 200)}`;
+    return { ok: false, problem: unfitArguments(why) };
   }
   // Before anything else walks through it: what is nested by the thousand overflows the stack.
   if (isDeeperThan(DEEPEST, value)) {
-    return { ok: false, problem: `the arguments are nested deeper than ${DEEPEST} levels` };
+    return { ok: false, problem: unfitArguments(`are nested deeper than ${DEEPEST} levels`) };
   }
   const clean = hasLoneSurrogate(value) ? (wellFormedDeep(value) as JsonObject) : value;
   return {
@@ -112,7 +112,7 @@ function typesOf(schema: JsonObject): readonly string[] {
   return (alternatives as readonly JsonValue[]).flatMap((one) => (isObject(one) ? typesOf(one) : []));
 }
 
-function castString(text: string, types: readonly string[]): JsonValue {
+function castString(text: string, types: readonly string[], schema: JsonObject): JsonValue {
   const trimmed = text.trim();
   const isNumber = /^-?\d+(\.\d+)?$/.test(trimmed);
   if (types.includes("integer") && isNumber && Number.isSafeInteger(Number(trimmed))) return Number(trimmed);
@@ -120,7 +120,7 @@ function castString(text: string, types: readonly string[]): JsonValue {
   if (types.includes("boolean") && /^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";
   if (
     (types.includes("array") && trimmed.startsWith("[")) ||
-    (types.includes("object") && trimmed.startsWith("{"))
+    ((types.includes("object") || takesListOfObjects(schema, types)) && trimmed.startsWith("{"))
   ) {
     try {
       return JSON.parse(trimmed) as JsonValue;
@@ -134,11 +134,22 @@ function castString(text: string, types: readonly string[]): JsonValue {
 /**
  * Casts `value` as far as `schema` (a JSON Schema) asks and no further: `"5"` to 5 and `"true"` to true
  * where a number or a boolean is expected, 5 to `"5"` where a string is, JSON text to a list or an
- * object. A null that the schema does not allow counts as absent. What fits nothing is left for the
+ * object, and one object to a list of it where a list of objects is expected. A null that the schema does not allow counts as absent. What fits nothing is left for the
  * validation to refuse. Arguments that were put into an envelope of that name are taken out of it.
  */
 export function castToSchema(value: JsonValue, schema: JsonObject): JsonValue {
   return castValue(withoutEnvelope(value, schema), schema);
+}
+
+/** What is wrong with a value, without all of it where it is long: the model knows what it sent. */
+export function issueText({
+  message,
+  received,
+}: {
+  readonly message: string;
+  readonly received: string;
+}): string {
+  return message.replace(received, () => clip(received, LONGEST_ECHO));
 }
 
 /** What is inside `{"arguments": …}`, where that is all there is and the schema knows nothing of it. */
@@ -153,9 +164,19 @@ function withoutEnvelope(value: JsonValue, schema: JsonObject): JsonValue {
   return parsed.ok ? parsed.value : value;
 }
 
+function takesListOfObjects({ items }: JsonObject, types: readonly string[]): boolean {
+  return (
+    types.includes("array") &&
+    !types.includes("object") &&
+    isObject(items) &&
+    typesOf(items as JsonObject).includes("object")
+  );
+}
+
 function castValue(value: JsonValue, schema: JsonObject): JsonValue {
   const types = typesOf(schema);
-  const cast = typeof value === "string" && !types.includes("string") ? castString(value, types) : value;
+  const cast =
+    typeof value === "string" && !types.includes("string") ? castString(value, types, schema) : value;
   if (
     (typeof cast === "number" || typeof cast === "boolean") &&
     types.length === 1 &&
@@ -163,6 +184,9 @@ function castValue(value: JsonValue, schema: JsonObject): JsonValue {
   ) {
     return String(cast);
   }
+  // One of a list of objects, without the list.
+  if (isObject(cast) && takesListOfObjects(schema, types))
+    return [castValue(cast as JsonObject, schema["items"] as JsonObject)];
   if (Array.isArray(cast) && isObject(schema["items"])) {
     const { items } = schema;
     return cast.map((item) => castValue(item, items as JsonObject));

@@ -2,14 +2,18 @@
 
 import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
-import type { RealPath, ToolFiles } from "../core/tool.ts";
+import type { PinnedFiles, RealPath, ToolFiles } from "../core/tool.ts";
 import { explained, quote } from "./file-error.ts";
 import { isInside } from "./inside.ts";
+import { BACKUP, foldPath } from "./own-places.ts";
 import { basename, isAbsolute, relative, SEPARATOR } from "./path.ts";
 import { followLinks } from "./real-path.ts";
 
 export interface WorkspaceFilesOptions {
-  readonly system: FileSystem;
+  /** Where paths are resolved. */
+  readonly system: Pick<FileSystem, "linkStat" | "readLink" | "realPath">;
+  /** What is done at a path that was resolved, and nowhere else. */
+  readonly pinned: PinnedFiles;
   /** Absolute and real. */
   readonly workspace: string;
   /** What `~` stands for. `undefined` when nobody knows. */
@@ -34,25 +38,13 @@ const LONGEST_PATH = 4096;
 /** Environment, memory and open files of running programs, this one with its keys among them. */
 const PROCESS_INTERNALS = /^\/proc\/\d+(\/|$)/;
 
-/** How the copies of a configuration that was changed are named. */
-const BACKUP = ".bak-";
-
 /** What nanobot calls a file while it writes it. It may become a hidden one, so it is hidden wherever it is. */
 const TEMPORARY = /^\.nanobot-\d+-[0-9a-f-]+\.tmp$/;
-
-/**
- * Where upper and lower case are the same, `SESSIONS` opens `sessions`. Folded everywhere, since refusing a
- * second spelling of a name we keep for ourselves costs little. To upper case and from there to lower case,
- * because some letters meet others only on one of the two ways: the long s becomes an s by way of S, the
- * Kelvin sign becomes a k in lower case.
- */
-function fold(path: string): string {
-  return path.normalize("NFC").toUpperCase().toLowerCase();
-}
 
 /** Cheap to make: one per session, because `ownResults` differs. */
 export function createWorkspaceFiles({
   system,
+  pinned,
   workspace,
   home,
   restrict,
@@ -89,20 +81,20 @@ export function createWorkspaceFiles({
 
   async function isHidden(real: string, access: Access): Promise<boolean> {
     if (PROCESS_INTERNALS.test(real)) return true;
-    const folded = fold(real);
+    const folded = foldPath(real);
     if (TEMPORARY.test(basename(folded))) return true;
     const closed = (place: string) => isInside(place, folded) || folded.startsWith(`${place}${BACKUP}`);
-    if (!(await places(hidden)).some((place) => closed(fold(place)))) return false;
+    if (!(await places(hidden)).some((place) => closed(foldPath(place)))) return false;
     if (access === "write" || ownResults === undefined) return true;
     return !(await places([ownResults])).some((place) => isInside(place, real));
   }
 
   /** A file in the place of a folder above one of ours would block it just as well. */
   async function isProtected(real: string): Promise<boolean> {
-    const folded = fold(real);
+    const folded = foldPath(real);
     const inWorkspace = isInside(workspace, real) && real !== workspace;
     return (await places(protectedPaths)).some(
-      (place) => isInside(fold(place), folded) || (inWorkspace && isInside(folded, fold(place))),
+      (place) => isInside(foldPath(place), folded) || (inWorkspace && isInside(folded, foldPath(place))),
     );
   }
 
@@ -116,23 +108,28 @@ export function createWorkspaceFiles({
     if (!(await isAllowed(real))) {
       throw new UserError(
         `${refused}: it leads outside the workspace; use a path inside it, relative to it, such as "notes.md"`,
-        { hint: "The owner can allow more folders with tools.allowedPaths in the configuration" },
+        {
+          hint: "The owner can allow more folders with tools.allowedPaths in the configuration",
+          isRefusal: true,
+        },
       );
     }
     if (await isHidden(real, access)) {
       throw new UserError(
         `${refused}: it belongs to nanobot itself and is closed to tools; use another path`,
+        { isRefusal: true },
       );
     }
     if (access === "write" && (await isProtected(real))) {
       throw new UserError(
         `${refused}: only nanobot itself writes there; use another path inside the workspace, such as "notes.md"`,
+        { isRefusal: true },
       );
     }
   }
 
   return {
-    system,
+    system: pinned,
 
     async resolve(path, access, doing = access) {
       refuseUnusable(path, doing);

@@ -30,6 +30,11 @@ export const systemClock: Clock = {
     timer.unref();
     return () => clearTimeout(timer);
   },
+
+  giveWay: () =>
+    new Promise((resolve) => {
+      setImmediate(resolve);
+    }),
 };
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Media } from "../core/messages.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { isObject } from "../lib/is-object.ts";
+import { parseJson } from "../lib/parse-json.ts";
 
 /** The state of a session; the last such line of a file counts. */
 export interface SessionMetadata {
@@ -157,13 +158,8 @@ function trimmed(bytes: Uint8Array): Uint8Array {
 export function parseSessionLine(bytes: Uint8Array): SessionLine {
   const line = trimmed(bytes);
   if (line.length === 0) return bytes.includes(0) ? { kind: "damaged" } : { kind: "ignored", counts: false };
-  let value: unknown;
-  try {
-    const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8");
-    value = JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
-  } catch {
-    return { kind: "damaged" };
-  }
+  const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8");
+  const value = parseJson(text.startsWith("\ufeff") ? text.slice(1) : text);
   if (!isObject(value)) return { kind: "damaged" };
   if (value["_type"] === "metadata") return parseMetadata(value);
   return "_type" in value ? { kind: "ignored", counts: false } : parseMessage(value);

@@ -2,7 +2,7 @@
 
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
-import { INTERRUPTED } from "../lib/phrases.ts";
+import { INTERRUPTED } from "../lib/tool-failure.ts";
 
 /** An assistant line, absent before the first one, and everything up to the next. */
 interface Exchange {

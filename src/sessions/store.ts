@@ -36,10 +36,12 @@ export interface SessionStoreOptions {
   readonly tokens: number;
   /** Told of each session that begins anew. */
   readonly onArchived?: (key: string) => void;
+  /** Takes secrets out of previews, before they are cut. */
+  readonly mask?: (text: string) => string;
 }
 
 export function createSessionStore(options: SessionStoreOptions): SessionStore {
-  const { files, locks, log, workspace, legacy, tokens } = options;
+  const { files, locks, log, workspace, legacy, tokens, mask = (text) => text } = options;
   const folder = join(workspace, "sessions");
   const places = { files, workspace, places: legacy };
   // In the order of last use.
@@ -118,7 +120,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     for await (const { bytes } of linesFromStart(files.stream(path, { signal: never }))) {
       const line = parseSessionLine(bytes);
       if (line.kind === "message" && line.message.role === "user")
-        return oneLine(line.message.content, PREVIEW);
+        return oneLine(mask(line.message.content), PREVIEW);
       if (++lines > PREVIEW_LINES) break;
     }
     return "";

@@ -83,20 +83,29 @@ export const applyPatch = defineTool({
       await writeTogether(files.system, plan);
       for (const { path } of plan) await recordWritten(files, reads, path);
     }
-    const summary = all.map(({ target, added, removed }) => `${quote(target.shown)} +${added}/-${removed}`);
+    const summary = all.map(describe);
     const heading = dry_run ? "Nothing was written. The patch fits and would change" : "Patched";
     return toolOk(`${heading}:\n${summary.join("\n")}${warnings}`);
   },
 });
+
+/** Of a new file nothing was removed, whatever the edits did to one another. */
+function describe({ target, before, text, added, removed }: Draft): string {
+  const shown = quote(target.shown);
+  return before === undefined
+    ? `${shown} +${countLines(text)}/-0, a new file`
+    : `${shown} +${added}/-${removed}`;
+}
 
 async function naming(number: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
-    const { message, hint } = cause;
+    const { message, hint, isRefusal } = cause;
     throw new UserError(`Nothing was changed, because edit ${number} does not fit. ${message}`, {
       cause,
+      isRefusal,
       ...(hint === undefined ? {} : { hint }),
     });
   }

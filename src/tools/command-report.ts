@@ -1,14 +1,15 @@
 /** What a command said and how it ended, in words for the model. */
 
+import { Buffer } from "node:buffer";
 import type { ExecSessionReport } from "../core/exec-sessions.ts";
 import type { CapturedOutput, ProcessOutput } from "../core/platform.ts";
 import { type ToolResult, toolError, toolOk } from "../core/tool.ts";
-import { headTail, stripControls } from "../lib/text.ts";
+import { stripControls } from "../lib/text.ts";
 
 type Ended = NonNullable<ExecSessionReport["ended"]>;
 
 export interface ReportOptions {
-  /** Of the output. How the command ended is always told. */
+  /** Of all that is reported. The middle is left out, so that how the command ended is always told. */
   readonly maxChars?: number | undefined;
   /** As it was when the command ended at its limit. */
   readonly timeoutSeconds?: number;
@@ -21,13 +22,14 @@ export function reportEnd(
   { exitCode, signal, ended }: Ended,
   { maxChars, timeoutSeconds, isEndWanted = false }: ReportOptions,
 ): ToolResult {
-  const said = describeOutput(output, maxChars);
+  const said = describeOutput(output);
+  const parts = { exitCode, ...(maxChars === undefined ? {} : { limit: maxChars }) };
   if (ended === undefined) {
     const code = exitCode === null ? `none (ended by ${signal ?? "an unknown signal"})` : exitCode;
-    return toolOk(`${said}\n\nExit code: ${code}`, { exitCode });
+    return toolOk(`${said}\n\nExit code: ${code}`, parts);
   }
   const text = `The command was ${isEndWanted ? "ended as you asked" : howEnded(ended, timeoutSeconds)}\n${said}\n\nExit code: none`;
-  return isEndWanted ? toolOk(text, { exitCode }) : toolError(text, { exitCode });
+  return isEndWanted ? toolOk(text, parts) : toolError(text, parts);
 }
 
 export function reportRunning(
@@ -37,7 +39,8 @@ export function reportRunning(
 ): ToolResult {
   const next = "write_stdin waits for more of its output, writes to it, or ends it";
   return toolOk(
-    `${describeOutput(output, maxChars)}\n\nThe command goes on as the session "${id}"; ${next}.`,
+    `${describeOutput(output)}\n\nThe command goes on as the session "${id}"; ${next}.`,
+    maxChars === undefined ? {} : { limit: maxChars },
   );
 }
 
@@ -54,14 +57,14 @@ function howEnded(ended: NonNullable<Ended["ended"]>, timeoutSeconds: number | u
   }
 }
 
-function describeOutput({ stdout, stderr }: ProcessOutput, maxChars = Infinity): string {
+function describeOutput({ stdout, stderr }: ProcessOutput): string {
   const [out, err] = [readable(stdout), readable(stderr)];
   const sections = [
     ...(out === "" ? [] : [out]),
     ...(err === "" ? [] : [`STDERR:\n${err}`]),
     ...(out === "" && err === "" ? ["(No output)"] : []),
   ];
-  const said = headTail(sections.join("\n\n"), maxChars, (cut) => `\n[… ${cut} characters left out …]\n`);
+  const said = sections.join("\n\n");
   return NOT_OPENED.test(`${out}\n${err}`) ? `${said}\n\n${USE_NUMBERS}` : said;
 }
 
@@ -76,7 +79,24 @@ const USE_NUMBERS =
  * For a model, which has no terminal: sequences that move or colour and all control characters, NUL among
  * them, are dropped. A bare CR, with which progress bars write over their line, begins a new one.
  */
-function readable({ head, tail, omittedBytes }: CapturedOutput): string {
-  const whole = omittedBytes > 0 ? `${head}\n[… ${omittedBytes} bytes left out …]\n${tail}` : head + tail;
+function readable(output: CapturedOutput): string {
+  const whole = output.omittedBytes > 0 ? aroundGap(output) : output.head + output.tail;
   return stripControls(whole.replace(/\r+\n/g, "\n").replaceAll("\r", "\n")).trimEnd();
+}
+
+/** Words that the gap cuts go with it, however long they are: half a secret would not be recognised as one. */
+function aroundGap({ head, tail, omittedBytes }: CapturedOutput): string {
+  const first = head.slice(0, lastSpace(head) + 1);
+  const space = tail.search(/\s/);
+  const last = space < 0 ? "" : tail.slice(space);
+  const cut = [head.slice(first.length), tail.slice(0, tail.length - last.length)];
+  const bytes = omittedBytes + Buffer.byteLength(cut.join(""));
+  const parts = [first.trimEnd(), `[… ${bytes} bytes left out …]`, last.trimStart()];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function lastSpace(text: string): number {
+  let at = text.length - 1;
+  while (at >= 0 && !/\s/.test(text.charAt(at))) at--;
+  return at;
 }

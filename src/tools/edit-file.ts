@@ -11,12 +11,14 @@ import {
   toolOk,
 } from "../core/tool.ts";
 import { type Edited, editText } from "../lib/edit/edit-text.ts";
+import { toLf } from "../lib/edit/line-ends.ts";
+import { straighten } from "../lib/edit/quotes.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
 import { explainRefusal } from "./edit-refusal.ts";
 import { recordWritten, unreadWarning } from "./read-before.ts";
-import { findTarget, NEW_FILE_MODE, NEW_FOLDER_MODE, noSuchFile } from "./target-file.ts";
+import { findTarget, inBytes, NEW_FILE_MODE, NEW_FOLDER_MODE, noSuchFile } from "./target-file.ts";
 import { readText } from "./text-content.ts";
 
 /** Here two spaces at the end of a line are a line break. */
@@ -80,20 +82,25 @@ export const editFile = defineTool({
       files.system.replace(target.path, new TextEncoder().encode(outcome.text), { mode }),
     );
     await recordWritten(files, reads, target.path);
-    return toolOk(`Edited ${quote(target.shown)} ${describe(outcome)}${warning}`);
+    const forgiven = whatDiffered(outcome, text, wanted);
+    return toolOk(`Edited ${quote(target.shown)} ${describe(outcome)}${forgiven}${warning}`);
   },
 });
 
-const matches: Readonly<Record<Edited["match"], string>> = {
-  exact: "",
-  trimmed: " (white space at the ends of lines differed from old_text)",
-  trimmedQuotes: " (white space at the ends of lines and quotation marks differed from old_text)",
-  quotes: " (quotation marks differed from old_text)",
-};
+function describe({ count, lines }: Edited): string {
+  if (count === 1) return `at line ${lines[0]}`;
+  return `in ${count} places, ${lines.length < count ? "the first at lines" : "at lines"} ${lines.join(", ")}`;
+}
 
-function describe({ count, lines, match }: Edited): string {
-  if (count === 1) return `at line ${lines[0]}${matches[match]}`;
-  return `in ${count} places, ${lines.length < count ? "the first at lines" : "at lines"} ${lines.join(", ")}${matches[match]}`;
+/** What the search had to forgive. Lines are compared without their ends, so that it does not know which it was. */
+function whatDiffered({ match }: Edited, text: string, wanted: string): string {
+  if (match === "exact") return "";
+  const onlyQuotes = straighten(toLf(text)).includes(straighten(toLf(wanted)));
+  const what = [
+    ...(onlyQuotes ? [] : ["indentation or white space at line ends"]),
+    ...(match === "trimmed" ? [] : ["quotation marks"]),
+  ];
+  return ` (${what.join(", and ")} differed from old_text)`;
 }
 
 interface Creation {
@@ -120,6 +127,6 @@ async function create(
     await files.system.replace(path, bytes, { mode: stat?.mode ?? NEW_FILE_MODE });
   });
   return toolOk(
-    `Wrote ${bytes.length} bytes to ${quote(shown)}, ${stat === undefined ? "a new file" : "which was empty"}`,
+    `Wrote ${inBytes(bytes.length)} to ${quote(shown)}, ${stat === undefined ? "a new file" : "which was empty"}`,
   );
 }

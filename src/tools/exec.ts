@@ -2,12 +2,12 @@
 
 import * as v from "valibot";
 import type { ExecSessionStart } from "../core/exec-sessions.ts";
-import { defineTool, type Permit, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import { defineTool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { wellFormed } from "../lib/text.ts";
 import { maxOutputChars, whole } from "./command-parameters.ts";
 import { reportEnd, reportRunning } from "./command-report.ts";
-import { type ExecCommand, permitExec, RUN_IN } from "./exec-permit.ts";
+import { permitExec, RUN_IN } from "./exec-permit.ts";
 
 export const exec = defineTool({
   name: "exec",
@@ -32,11 +32,16 @@ export const exec = defineTool({
       v.pipe(v.picklist(["bash", "sh", "zsh"]), v.description("The shell that reads it (default bash)")),
     ),
     login: v.optional(
-      v.pipe(v.boolean(), v.description("Whether the shell reads its profile files first (default false)")),
+      v.pipe(
+        v.boolean(),
+        v.description(
+          "Whether the shell reads its profile files first (default false); refused where tools can write them",
+        ),
+      ),
     ),
   }),
   aliases: { cmd: "command", workdir: "working_dir" },
-  permit: permitInPlace,
+  permit: permitExec,
 
   async execute(args, context) {
     const { command, working_dir = ".", timeout, yield_time_ms: waitMs, max_output_chars: maxChars } = args;
@@ -59,24 +64,6 @@ export const exec = defineTool({
     return reportEnd(result, result, { timeoutSeconds, maxChars });
   },
 });
-
-/** Who is asked sees more than the command where it does not run as usual: elsewhere it may do something else. */
-async function permitInPlace(
-  args: ExecCommand & { readonly login?: boolean | undefined },
-  context: ToolContext,
-): Promise<Permit> {
-  const permit = await permitExec(args, context);
-  if (permit.decision !== "ask") return permit;
-  const { working_dir = ".", shell = "bash", login = false } = args;
-  const { files } = context.ports;
-  const folder = files.display(await files.resolve(working_dir, "read", RUN_IN));
-  const place = [
-    ...(folder === "." ? [] : [`in ${JSON.stringify(folder)}`]),
-    ...(shell === "bash" ? [] : [`by ${shell}`]),
-    ...(login ? ["after the profile files"] : []),
-  ];
-  return place.length === 0 ? permit : { ...permit, what: `Run ${place.join(", ")}:\n${permit.what}` };
-}
 
 async function startSession(
   session: Omit<ExecSessionStart, "cwdShown" | "owner">,

@@ -9,7 +9,7 @@ import { join } from "../lib/path.ts";
 import { sortInTurns } from "../lib/sort-in-turns.ts";
 import { createTypeFilter } from "./file-types.ts";
 import { describeWalk, spellPath } from "./shown-paths.ts";
-import { isOpen, newWalkNotes, type WalkedEntry, type WalkOptions, walk } from "./walk.ts";
+import { isOpen, newWalkNotes, statEntries, type WalkedEntry, type WalkOptions, walk } from "./walk.ts";
 
 const FIND_IN = "find files in";
 const DEFAULT_RESULTS = 200;
@@ -56,7 +56,7 @@ export const findFiles = defineTool({
 
   async execute(
     { path = ".", sort = "path", head_limit = DEFAULT_RESULTS, offset = 0, ...wanted },
-    { signal, ports: { files } },
+    { signal, ports: { files, clock } },
   ) {
     const isWanted = createFilter(wanted);
     const root = await files.resolve(path, "read", FIND_IN);
@@ -66,7 +66,13 @@ export const findFiles = defineTool({
       return toolError(`Cannot ${FIND_IN} ${quote(path)}: ${why}`);
     }
 
-    const options = { doing: FIND_IN, notes: newWalkNotes(), breather: createBreather(), signal };
+    const options = {
+      doing: FIND_IN,
+      named: path,
+      notes: newWalkNotes(),
+      breather: createBreather(clock),
+      signal,
+    };
     const found = await find(files, root, { ...options, isWanted, isSortedByTime: sort === "modified" });
     const most = head_limit === 0 ? MOST_RESULTS : Math.min(head_limit, MOST_RESULTS);
     const shown: string[] = [];
@@ -105,7 +111,7 @@ interface FindOptions extends WalkOptions {
   readonly isSortedByTime: boolean;
 }
 
-interface Found extends WalkedEntry {
+interface Found extends Pick<WalkedEntry, "below" | "kind"> {
   /** 0 where nobody asks for it. */
   readonly modifiedMs: number;
 }
@@ -113,11 +119,11 @@ interface Found extends WalkedEntry {
 async function find(files: ToolFiles, root: string, { isWanted, isSortedByTime, ...options }: FindOptions) {
   const found: Found[] = [];
   for await (const entries of walk(files, root, options)) {
-    for (const entry of entries) {
-      await options.breather.take(UNITS_A_TEST);
-      if (!isWanted(entry)) continue;
-      const stat = isSortedByTime ? await files.system.linkStat(join(root, entry.below)) : undefined;
-      found.push({ ...entry, modifiedMs: stat?.modifiedMs ?? 0 });
+    await options.breather.take(entries.length * UNITS_A_TEST);
+    const wanted = entries.filter(isWanted);
+    const stats = isSortedByTime ? await statEntries(files, root, wanted, options) : [];
+    for (const [index, { below, kind }] of wanted.entries()) {
+      found.push({ below, kind, modifiedMs: stats[index]?.modifiedMs ?? 0 });
     }
   }
   const inOrder = (a: Found, b: Found) => b.modifiedMs - a.modifiedMs || (a.below < b.below ? -1 : 1);

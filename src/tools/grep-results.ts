@@ -3,8 +3,14 @@
 import { UserError } from "../core/errors.ts";
 import type { ToolFiles } from "../core/tool.ts";
 import { explained } from "../lib/file-error.ts";
-import { SEARCH, type Target, type Targets } from "./grep-targets.ts";
-import { countMatches, type MatchCount, renderMatches, type SearchOptions } from "./search-file.ts";
+import { SEARCH, type Targets } from "./grep-targets.ts";
+import {
+  countMatches,
+  type MatchCount,
+  renderMatches,
+  type SearchedFile,
+  type SearchOptions,
+} from "./search-file.ts";
 import { spellPath } from "./shown-paths.ts";
 import { isOpen } from "./walk.ts";
 
@@ -13,7 +19,7 @@ const SIDE_BY_SIDE = 16;
 const BATCH = 256;
 
 export interface Matches {
-  readonly found: readonly { readonly file: Target; readonly count: number }[];
+  readonly found: readonly { readonly file: SearchedFile; readonly count: number }[];
   /** As they are shown. */
   readonly binary: readonly string[];
   readonly unreadable: readonly string[];
@@ -46,7 +52,7 @@ export async function searchAll(
   { files, mode, wanted, ...options }: SearchAllOptions,
 ): Promise<Matches> {
   const most = mode === "count" ? Infinity : mode === "content" ? wanted : 1;
-  const found: { file: Target; count: number }[] = [];
+  const found: { file: SearchedFile; count: number }[] = [];
   const binary: string[] = [];
   const unreadable: string[] = [];
   let total = 0;
@@ -79,7 +85,7 @@ export async function searchAll(
 }
 
 async function countOrWhy(
-  file: Target,
+  file: SearchedFile,
   most: number,
   options: SearchOptions,
 ): Promise<MatchCount | "unreadable"> {

@@ -10,7 +10,7 @@ import { literalNode, parsePattern } from "../lib/regex/parse.ts";
 import { createFinder, requiredText } from "../lib/regex/required.ts";
 import type { SearchPattern } from "./decoded-lines.ts";
 import { type Matches, type Shown, searchAll, showBlocks } from "./grep-results.ts";
-import { collectTargets, MAX_FOLDER_FILE_BYTES, type Targets } from "./grep-targets.ts";
+import { collectTargets, MAX_FOLDER_FILE_BYTES, MAX_NAMED_FILE_BYTES, type Targets } from "./grep-targets.ts";
 import { describeWalk, nameSome, spellPath } from "./shown-paths.ts";
 
 const DEFAULT_RESULTS = 250;
@@ -70,7 +70,7 @@ export const grep = defineTool({
       find: required && createFinder(required),
     };
 
-    const breather = createBreather();
+    const breather = createBreather(context.ports.clock);
     const targets = await collectTargets(path, { ...args, required, breather, order: mode }, context);
     const options = {
       system: context.ports.files.system,
@@ -146,17 +146,19 @@ function describe(
   { targets, matches: { binary, unreadable, isComplete }, offset, pattern, path }: Described,
 ): string {
   const notes = [...summary];
-  if (total === 0) {
+  if (total === 0 && binary.length === 0) {
     const searched = `${targets.searched} ${targets.searched === 1 ? "file" : "files"}`;
     notes.push(`(No match for ${quote(pattern)} in ${quote(path)}; searched ${searched})`);
-  } else if (offset >= total) notes.push(`(There are only ${total}. Use an offset below that)`);
+  } else if (total > 0 && offset >= total) notes.push(`(There are only ${total}. Use an offset below that)`);
   else if (next < total) {
     notes.push(`(${isComplete ? total - next : "At least 1"} more. Go on with offset=${next})`);
   }
   if (binary.length > 0) notes.push(`(Binary files that match, not shown: ${nameSome(binary)})`);
   if (targets.tooLarge.length > 0) {
-    const limit = `${MAX_FOLDER_FILE_BYTES / 1024 / 1024} MB`;
-    notes.push(`(Larger than ${limit}, not searched; name one with path: ${nameSome(targets.tooLarge)})`);
+    const inMb = (bytes: number) => `${bytes / 1024 / 1024} MB`;
+    notes.push(
+      `(Larger than ${inMb(MAX_FOLDER_FILE_BYTES)}, not searched; name one of up to ${inMb(MAX_NAMED_FILE_BYTES)} with path: ${nameSome(targets.tooLarge)})`,
+    );
   }
   if (unreadable.length > 0) notes.push(`(Not readable: ${nameSome(unreadable)})`);
   notes.push(...describeWalk(targets.notes));

@@ -1,18 +1,20 @@
 /** The tool that lists a folder, or the tree below it. */
 
 import * as v from "valibot";
-import { UserError } from "../core/errors.ts";
-import type { FileKind, FileSystem } from "../core/platform.ts";
-import { defineTool, toolError, toolOk } from "../core/tool.ts";
+import type { FileKind } from "../core/platform.ts";
+import { defineTool, type ToolFiles, toolError, toolOk } from "../core/tool.ts";
+import { createBreather } from "../lib/breather.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
-import { NOISE, OWN } from "./left-behind.ts";
+import { describeWalk, spellPath } from "./shown-paths.ts";
+import { isOpen, newWalkNotes, type WalkNotes, type WalkOptions, walk } from "./walk.ts";
 
+const LIST = "list";
 const DEFAULT_ENTRIES = 200;
 const MOST_ENTRIES = 1_000;
-/** How many entries and folders are looked at, shown or not, before counting stops. */
-const MOST_LOOKED_AT = 20_000;
-const MOST_FOLDERS = 5_000;
+/** So many that are not shown are counted before the rest is given up. */
+const MOST_COUNTED = 20_000;
+const MARKS: Partial<Record<FileKind, string>> = { directory: "/", link: "@" };
 
 export const listDir = defineTool({
   name: "list_dir",
@@ -42,101 +44,52 @@ export const listDir = defineTool({
 
   async execute(
     { path = ".", recursive = false, max_entries = DEFAULT_ENTRIES },
-    { signal, ports: { files } },
+    { signal, ports: { files, clock } },
   ) {
-    const root = await files.resolve(path, "read", "list");
-    const kind = (await explained("list", path, () => files.system.stat(root)))?.kind;
+    const root = await files.resolve(path, "read", LIST);
+    const kind = (await explained(LIST, path, () => files.system.stat(root)))?.kind;
     if (kind === undefined) return toolError(`Cannot list ${quote(path)}: there is no such folder`);
     if (kind !== "directory")
       return toolError(`Cannot list ${quote(path)}: it is not a folder; use read_file`);
 
-    const listing = await explained("list", path, () =>
-      walk(files.system, root, { recursive, most: Math.min(max_entries, MOST_ENTRIES), signal }),
-    );
-    return toolOk(describe(listing));
+    const options = {
+      doing: LIST,
+      named: path,
+      notes: newWalkNotes(),
+      breather: createBreather(clock),
+      signal,
+    };
+    const most = Math.min(max_entries, MOST_ENTRIES);
+    const { shown, more } = await collect(files, root, { ...options, most, isDeep: recursive });
+    const notes = [...describeRest(shown, more, options.notes), ...describeWalk(options.notes)];
+    return toolOk([...shown, ...(shown.length > 0 && notes.length > 0 ? [""] : []), ...notes].join("\n"));
   },
 });
 
-interface Listing {
-  readonly shown: string[];
-  readonly omitted: Set<string>;
-  readonly unreadable: string[];
-  found: number;
-  /** Whether there is more than was looked at. */
-  isPartial: boolean;
-}
-
-/** Level by level, so that a limit cuts the depths first. Links are shown and never followed. */
-async function walk(
-  system: FileSystem,
-  root: string,
-  { recursive, most, signal }: { recursive: boolean; most: number; signal: AbortSignal },
-): Promise<Listing> {
-  const listing: Listing = { shown: [], omitted: new Set(), unreadable: [], found: 0, isPartial: false };
-  // Paths below the root; the walk appends to the list that it goes through.
-  const folders = [""];
-  for (const folder of folders) {
-    signal.throwIfAborted();
-    if (listing.found >= MOST_LOOKED_AT) {
-      listing.isPartial = true;
-      break;
-    }
-    const listed = await list(system, join(root, folder), { isRoot: folder === "" });
-    if (listed === undefined) {
-      listing.unreadable.push(folder);
-      continue;
-    }
-    listing.isPartial ||= listed.more;
-    for (const { name, kind } of listed.entries) {
-      if (name === OWN) continue;
-      if (kind === "directory" && NOISE.has(name)) {
-        listing.omitted.add(name);
-        continue;
+/** Level by level, so that a limit cuts the depths first. */
+async function collect(files: ToolFiles, root: string, { most, ...options }: WalkOptions & { most: number }) {
+  const shown: string[] = [];
+  let more = 0;
+  for await (const entries of walk(files, root, { ...options, everyKind: true })) {
+    for (const { below, kind } of entries) {
+      if (shown.length === most) more++;
+      // A link has no place but the folder that holds it, which is open.
+      else if (kind === "link" || (await isOpen(files, join(root, below), LIST))) {
+        shown.push(spellPath(below) + (MARKS[kind] ?? ""));
       }
-      const entry = folder === "" ? name : `${folder}/${name}`;
-      if (listing.found++ < most) listing.shown.push(spell(entry, kind));
-      if (!recursive || kind !== "directory") continue;
-      if (folders.length < MOST_FOLDERS) folders.push(entry);
-      else listing.isPartial = true;
     }
+    if (more < MOST_COUNTED) continue;
+    options.notes.isPartial = true;
+    break;
   }
-  listing.shown.sort();
-  return listing;
+  return { shown: shown.sort(), more };
 }
 
-/** `undefined` for a folder below the root that cannot be read, or is gone since it was seen. */
-async function list(system: FileSystem, path: string, { isRoot }: { isRoot: boolean }) {
-  const listed = system.list(path, { limit: MOST_LOOKED_AT });
-  if (isRoot) return listed;
-  try {
-    return await explained("list", path, () => listed);
-  } catch (error) {
-    if (error instanceof UserError) return undefined;
-    throw error;
+function describeRest(shown: readonly string[], more: number, { leftOut, isPartial }: WalkNotes): string[] {
+  if (shown.length === 0) {
+    return [leftOut.size === 0 ? "(The folder is empty)" : "(Nothing else is in the folder)"];
   }
-}
-
-/** One line, whatever is in the name. */
-function spell(entry: string, kind: FileKind): string {
-  const name = /[\p{Cc}\u2028\u2029]/u.test(entry) || !entry.isWellFormed() ? JSON.stringify(entry) : entry;
-  if (kind === "directory") return `${name}/`;
-  return kind === "link" ? `${name}@` : name;
-}
-
-function describe({ shown, omitted, unreadable, found, isPartial }: Listing): string {
-  const notes = [];
-  if (shown.length === 0)
-    notes.push(omitted.size === 0 ? "(The folder is empty)" : "(Nothing else is in the folder)");
-  const rest = found - shown.length;
-  if (isPartial) notes.push(`(At least ${rest + 1} more. List a folder below, or raise max_entries)`);
-  else if (rest > 0)
-    notes.push(`(${rest} more. List a folder below, or raise max_entries up to ${MOST_ENTRIES})`);
-  if (omitted.size > 0) notes.push(`(Left out: ${[...omitted].sort().join(", ")})`);
-  if (unreadable.length > 0) {
-    const named = unreadable.slice(0, 5).map((folder) => spell(folder, "directory"));
-    notes.push(
-      `(Not readable: ${named.join(", ")}${unreadable.length > named.length ? ", and others" : ""})`,
-    );
-  }
-  return [...shown, ...(shown.length > 0 && notes.length > 0 ? [""] : []), ...notes].join("\n");
+  if (more === 0) return [];
+  const rest = isPartial ? `At least ${more}` : more;
+  return [`(${rest} more. List a folder below, or raise max_entries up to ${MOST_ENTRIES})`];
 }

@@ -2,6 +2,7 @@
 
 import type { FileStat } from "../core/platform.ts";
 import type { ReadLog, RealPath, SeenFile, ToolFiles } from "../core/tool.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { quote } from "../lib/file-error.ts";
 import type { TargetFile } from "./target-file.ts";
 
@@ -22,6 +23,11 @@ export function unreadWarning(reads: ReadLog, { path, shown, stat }: TargetFile)
 
 /** What the session wrote it knows, though it was not shown. */
 export async function recordWritten(files: ToolFiles, reads: ReadLog, path: RealPath): Promise<void> {
-  const stat = await files.system.stat(path);
-  if (stat !== undefined) reads.record(path, stat);
+  try {
+    const stat = await files.system.stat(path);
+    if (stat !== undefined) reads.record(path, stat);
+  } catch (error) {
+    // What is there now is not what was written, and that it was written is true all the same.
+    if (errorCode(error) !== "ESTALE") throw error;
+  }
 }

@@ -1,7 +1,6 @@
 /** ripgrep, where the machine has it, as a quick way to tell which files hold a text. */
 
-import { UserError } from "../core/errors.ts";
-import type { RealPath, ToolShell } from "../core/tool.ts";
+import type { RealPath, Ripgrep } from "../core/tool.ts";
 import { errorCode } from "../lib/error-code.ts";
 import type { RequiredText } from "../lib/regex/required.ts";
 import { NOISE, OWN } from "./left-behind.ts";
@@ -9,11 +8,6 @@ import { NOISE, OWN } from "./left-behind.ts";
 const SECONDS = 20;
 /** Longer ones gain nothing, and a command line has its limits. */
 const LONGEST_TEXT = 500;
-
-/** One word for the shell, whatever is in it. */
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /**
  * A fixed vector: nothing of what the model wrote is an option, and no configuration of the user's own
@@ -44,7 +38,7 @@ function argumentsFor({ text, ignoreCase }: RequiredText, maxBytes: number): rea
 }
 
 export interface NarrowOptions {
-  readonly shell: ToolShell;
+  readonly ripgrep: Ripgrep | undefined;
   readonly root: RealPath;
   readonly required: RequiredText;
   /** Larger files are not looked at. */
@@ -57,7 +51,7 @@ export interface NarrowOptions {
  * said: no ripgrep, no time, or more files than a result takes. Then every file has to be read.
  */
 export async function filesHolding({
-  shell,
+  ripgrep,
   root,
   required,
   maxBytes,
@@ -66,21 +60,19 @@ export async function filesHolding({
   // Beyond ASCII the programs need not agree on what is the same letter.
   const isPlain = !required.ignoreCase || /^[\x20-\x7e]+$/.test(required.text);
   if (!isPlain || required.text.length > LONGEST_TEXT || /\p{Cc}/u.test(required.text)) return undefined;
-  const command = ["exec", "rg", ...argumentsFor(required, maxBytes).map(shellWord)].join(" ");
   try {
-    const { exitCode, ended, stdout } = await shell.run(command, {
-      cwd: root,
-      timeoutSeconds: SECONDS,
-      signal,
-    });
-    // 0: found, 1: nothing found. 2 stands for any trouble, which may have cost files; 127: there is none.
+    const place = { cwd: root, timeoutSeconds: SECONDS, signal };
+    const result = await ripgrep?.(argumentsFor(required, maxBytes), place);
+    if (result === undefined) return undefined;
+    const { exitCode, ended, stdout } = result;
+    // 0: found, 1: nothing found. 2 stands for any trouble, which may have cost files.
     if (ended !== undefined || (exitCode !== 0 && exitCode !== 1) || stdout.omittedBytes > 0)
       return undefined;
     const paths = `${stdout.head}${stdout.tail}`.split("\0").filter((path) => path !== "");
     return new Set(paths.map((path) => path.replace(/^\.[/\\]/, "").replaceAll("\\", "/")));
   } catch (error) {
-    // No shell, or commands are off: reading every file finds the same.
-    if (error instanceof UserError || errorCode(error) !== undefined) return undefined;
+    // It could not be started: reading every file finds the same.
+    if (errorCode(error) !== undefined) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Searches one file: how many lines match, and how they look with the lines around them. */
 
 import { Buffer } from "node:buffer";
-import type { FileSystem } from "../core/platform.ts";
+import type { PinnedFiles } from "../core/tool.ts";
 import type { Breather } from "../lib/breather.ts";
 import { countLines } from "./count-lines.ts";
 import { type SearchPattern, utf16Of } from "./decoded-lines.ts";
@@ -18,7 +18,7 @@ export interface SearchedFile {
 }
 
 export interface SearchOptions {
-  readonly system: FileSystem;
+  readonly system: PinnedFiles;
   readonly pattern: SearchPattern;
   readonly breather: Breather;
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** Paths and what else a search found out, in words for the model. */
+/** Paths and what else a walk through folders found out, in words for the model. */
 
 import { quote } from "../lib/file-error.ts";
 import { SEPARATOR } from "../lib/path.ts";
@@ -21,8 +21,8 @@ export function nameSome(paths: readonly string[]): string {
 
 export function describeWalk({ leftOut, unreadable, isPartial }: WalkNotes): string[] {
   const notes = [];
-  if (leftOut.size > 0) notes.push(`(Not searched: ${[...leftOut].sort().join(", ")})`);
+  if (leftOut.size > 0) notes.push(`(Left out: ${[...leftOut].sort().join(", ")})`);
   if (unreadable.length > 0) notes.push(`(Not readable: ${nameSome(unreadable)})`);
-  if (isPartial) notes.push("(There is more than one search takes. Name a folder below with path)");
+  if (isPartial) notes.push("(There is more than one call looks at. Name a folder below with path)");
   return notes;
 }

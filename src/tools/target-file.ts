@@ -11,6 +11,10 @@ import { basename, dirname, join } from "../lib/path.ts";
 export const NEW_FILE_MODE = 0o644;
 export const NEW_FOLDER_MODE = 0o755;
 
+export function inBytes(count: number): string {
+  return count === 1 ? "1 byte" : `${count} bytes`;
+}
+
 export interface TargetFile {
   readonly path: RealPath;
   /** As the model and the user should read it. */

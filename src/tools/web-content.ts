@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../core/model.ts";
 import { declaredCharset, decodeText } from "../lib/charset.ts";
+import { imageDefect } from "../lib/image-defect.ts";
 import { imageType, mediaType } from "../lib/image-type.ts";
 
 export type WebContent =
@@ -28,7 +29,12 @@ const PROBE_BYTES = 65_536;
 
 export function contentOf(body: Uint8Array, contentType: string): WebContent {
   const mime = imageType(body);
-  if (mime !== undefined) return { kind: "image", mime };
+  if (mime !== undefined) {
+    const defect = imageDefect(body, mime);
+    return defect === undefined
+      ? { kind: "image", mime }
+      : { kind: "binary", type: `${mime}, but ${defect}` };
+  }
   const probe = wholeCharacters(body.subarray(0, PROBE_BYTES));
   const found = mediaType(probe);
   if (found === "application/pdf") return { kind: "pdf" };

@@ -65,11 +65,11 @@ export const webFetch = defineTool({
 });
 
 function notFetched(url: string, { kind, reason }: WebFailure): ToolResult {
-  const error =
-    kind === "refused"
-      ? `refused, and asking again does not change that: ${reason}`
-      : `the request failed: ${reason}`;
-  return toolError(JSON.stringify({ error, url: shownAddress(url) }));
+  const refused = kind === "refused";
+  const error = refused
+    ? `refused, and asking again does not change that: ${reason}`
+    : `the request failed: ${reason}`;
+  return toolError(JSON.stringify({ error, url: shownAddress(url) }), { refused });
 }
 
 function cannotBeRead(response: WebResponse, reason: string): ToolResult {

@@ -6,7 +6,7 @@ import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
 import { recordWritten, unreadWarning } from "./read-before.ts";
-import { findTarget, NEW_FILE_MODE, NEW_FOLDER_MODE } from "./target-file.ts";
+import { findTarget, inBytes, NEW_FILE_MODE, NEW_FOLDER_MODE } from "./target-file.ts";
 
 export const writeFile = defineTool({
   name: "write_file",
@@ -28,9 +28,9 @@ export const writeFile = defineTool({
       await files.system.replace(target.path, bytes, { mode: target.stat?.mode ?? NEW_FILE_MODE });
     });
     await recordWritten(files, reads, target.path);
-    const what = target.stat === undefined ? "a new file" : `replaced ${target.stat.bytes} bytes`;
+    const what = target.stat === undefined ? "a new file" : `replaced ${inBytes(target.stat.bytes)}`;
     return toolOk(
-      `Wrote ${bytes.length} bytes (${countLines(content)}) to ${quote(target.shown)}, ${what}${warning}`,
+      `Wrote ${inBytes(bytes.length)} (${countLines(content)}) to ${quote(target.shown)}, ${what}${warning}`,
     );
   },
 });

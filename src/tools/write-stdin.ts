@@ -5,7 +5,7 @@ import { UserError } from "../core/errors.ts";
 import type { ExecSessionReport, WaitOptions } from "../core/exec-sessions.ts";
 import { defineTool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { quote } from "../lib/file-error.ts";
-import { wellFormed } from "../lib/text.ts";
+import { clip, wellFormed } from "../lib/text.ts";
 import { maxOutputChars, whole } from "./command-parameters.ts";
 import { reportEnd, reportRunning } from "./command-report.ts";
 import { permitStdin } from "./stdin-permit.ts";
@@ -13,6 +13,8 @@ import { permitStdin } from "./stdin-permit.ts";
 const YIELD_MS = 1_000;
 const WAIT_MS = 10_000;
 const MOST_CHARS = 65_536;
+/** Of the text that was waited for, in the result, which may be cut in its middle. */
+const LONGEST_QUOTE = 100;
 
 const flag = (about: string) => v.optional(v.pipe(v.boolean(), v.description(about)));
 
@@ -103,5 +105,8 @@ function describe(report: ExecSessionReport, args: Arguments): ToolResult {
   if (ended !== undefined) return reportEnd(report, ended, { maxChars, isEndWanted: terminate });
   const result = reportRunning(report, id, { maxChars });
   if (until === undefined || seen) return result;
-  return { ...result, text: `${result.text}\n${quote(until)} was not in the output yet.` };
+  return {
+    ...result,
+    text: `${result.text}\n${quote(clip(until, LONGEST_QUOTE))} was not in the output yet.`,
+  };
 }

@@ -1,8 +1,8 @@
 /** Writes several files, or none: when one cannot be written, those before it are put back as they were. */
 
 import { UserError } from "../core/errors.ts";
-import type { FileStat, FileSystem } from "../core/platform.ts";
-import type { RealPath } from "../core/tool.ts";
+import type { FileStat } from "../core/platform.ts";
+import type { PinnedFiles, RealPath } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
 import { isUnchanged } from "./read-before.ts";
@@ -23,7 +23,7 @@ interface Undo {
   run(): Promise<void>;
 }
 
-export async function writeTogether(system: FileSystem, plan: readonly PlannedFile[]): Promise<void> {
+export async function writeTogether(system: PinnedFiles, plan: readonly PlannedFile[]): Promise<void> {
   const undo: Undo[] = [];
   try {
     for (const file of plan) await explained("edit", file.named, () => write(system, file, undo));
@@ -39,7 +39,7 @@ export async function writeTogether(system: FileSystem, plan: readonly PlannedFi
 }
 
 /** How to undo a step is noted before it, because one that fails may have done something all the same. */
-async function write(system: FileSystem, file: PlannedFile, undo: Undo[]): Promise<void> {
+async function write(system: PinnedFiles, file: PlannedFile, undo: Undo[]): Promise<void> {
   const { path, named, stat, after } = file;
   await refuseChanged(system, file);
   if (stat === undefined) {
@@ -51,14 +51,14 @@ async function write(system: FileSystem, file: PlannedFile, undo: Undo[]): Promi
   await system.replace(path, after, { mode: stat?.mode ?? NEW_FILE_MODE });
 }
 
-async function refuseChanged(system: FileSystem, { path, named, stat }: PlannedFile): Promise<void> {
+async function refuseChanged(system: PinnedFiles, { path, named, stat }: PlannedFile): Promise<void> {
   const now = await system.stat(path);
   const isSame = now === undefined || stat === undefined ? now === stat : isUnchanged(stat, now);
   if (!isSame) throw new UserError(`Cannot edit ${quote(named)}: it was changed meanwhile; try again`);
 }
 
 /** The folders above `path` that are not there, the deepest first. */
-async function missingFolders(system: FileSystem, path: string): Promise<readonly string[]> {
+async function missingFolders(system: PinnedFiles, path: string): Promise<readonly string[]> {
   const missing: string[] = [];
   let folder = dirname(path);
   while ((await system.stat(folder)) === undefined && dirname(folder) !== folder) {
@@ -81,7 +81,7 @@ async function undoAll(undo: readonly Undo[]): Promise<readonly string[]> {
   return [...lost];
 }
 
-async function putBack(system: FileSystem, { path, stat, before }: PlannedFile): Promise<void> {
+async function putBack(system: PinnedFiles, { path, stat, before }: PlannedFile): Promise<void> {
   const now = await system.stat(path);
   if (stat === undefined || before === undefined) {
     if (now?.kind === "file") await system.remove(path);
@@ -91,7 +91,7 @@ async function putBack(system: FileSystem, { path, stat, before }: PlannedFile):
 }
 
 /** What somebody put into one of them meanwhile stays. */
-async function removeEmpty(system: FileSystem, folders: readonly string[]): Promise<void> {
+async function removeEmpty(system: PinnedFiles, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     if ((await system.stat(folder))?.kind !== "directory") continue;
     const { entries } = await system.list(folder, { limit: 1 });

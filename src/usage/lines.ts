@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import type { Origin } from "../core/messages.ts";
 import type { UsageRecord } from "../core/usage.ts";
 import { isObject } from "../lib/is-object.ts";
+import { parseJson } from "../lib/parse-json.ts";
 import { head, wellFormed } from "../lib/text.ts";
 
 const NEWLINE = 0x0a;
@@ -57,13 +58,7 @@ function isTime(value: unknown): value is string {
 
 /** Reads one line; `undefined` when it is damaged. */
 export function parseRecord(line: string): UsageRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    // What is no JSON is a damaged line, which is the answer.
-    return undefined;
-  }
+  const value = parseJson(line);
   if (!isObject(value)) return undefined;
   const { time, session, origin, model, provider, cost } = value;
   const { input, output, cached, reasoning, latency_ms } = value;

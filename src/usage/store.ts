@@ -5,13 +5,13 @@ import type { UsageRecord, UsageStore } from "../core/usage.ts";
 import { explained } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
 import { createRotatingFile } from "../lib/rotating-file.ts";
+import { createWriteBehind } from "../lib/write-behind.ts";
 import { formatRecord, linesOf, parseRecord } from "./lines.ts";
 import { summarise } from "./report.ts";
 
-const MAX_BYTES = 16 * 1024 * 1024;
-const KEEP = 8;
 /** Calls that wait for a disk that does not answer. */
 const MAX_WAITING = 10_000;
+/** Looking at the file and writing to it cost more than most calls are worth, so they are done for many at once. */
 const WRITE_EVERY_MS = 1_000;
 /** File systems keep the time of the last change in steps of up to two seconds. */
 const CHANGE_TIME_STEP_MS = 2000;
@@ -34,66 +34,19 @@ export function createUsageStore({
   log,
   workspace,
   timeZone,
-  maxBytes = MAX_BYTES,
+  maxBytes,
 }: UsageStoreOptions): UsageStore {
   const folder = join(workspace, ".nanobot");
-  const file = createRotatingFile({ files, locks, folder, name: "usage", maxBytes, keep: KEEP });
-  let waiting: UsageRecord[] = [];
-  let writing: Promise<void> | undefined;
-  let callOff: (() => void) | undefined;
-  /** Calls lost since the last one that was written. */
-  let lost = 0;
-
-  function lose(calls: number, error: unknown): void {
-    if (lost === 0) log.warn("Could not record what calls to models used", { path: file.path, error });
-    lost += calls;
-  }
-
-  async function write(batch: readonly UsageRecord[]): Promise<void> {
-    try {
-      await file.append(batch.map(formatRecord).join(""));
-      if (lost > 0) log.info("Calls to models are recorded again", { path: file.path, lost });
-      lost = 0;
-    } catch (error) {
-      lose(batch.length, error);
-    }
-  }
-
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      await write(batch);
-    }
-  }
-
-  function startWriting(): Promise<void> {
-    writing ??= writeAll().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  }
-
-  /** Looking at the file and writing to it cost more than most calls are worth, so they are done for many at once. */
-  function writeLater(): void {
-    callOff ??= clock.after(WRITE_EVERY_MS, () => {
-      callOff = undefined;
-      void startWriting();
-    });
-  }
-
-  function record(entry: UsageRecord): void {
-    if (waiting.length < MAX_WAITING) waiting.push(entry);
-    else lose(1, "the disk does not answer");
-    writeLater();
-  }
-
-  async function flush(): Promise<void> {
-    callOff?.();
-    callOff = undefined;
-    do await startWriting();
-    while (waiting.length > 0);
-  }
+  const file = createRotatingFile({ files, locks, folder, name: "usage", maxBytes });
+  const { add: record, flush } = createWriteBehind<UsageRecord>({
+    write: (take) => file.append(take().entries.map(formatRecord).join("")),
+    what: "what calls to models used",
+    path: file.path,
+    log,
+    clock,
+    delayMs: WRITE_EVERY_MS,
+    mostWaiting: MAX_WAITING,
+  });
 
   async function* read({
     since = 0,

@@ -102,6 +102,15 @@ test("save() keeps the files of a channel below media/, whatever the channel is 
   expect(readdirSync(workspace)).toEqual(["media"]);
 });
 
+test("save() takes a broken image for a file, and refuses it where only images are wanted", async () => {
+  const { store } = setUp();
+  const broken = { channel: "cli", bytes: PNG.subarray(0, -12), name: "a.png" };
+  expect(await store.save(broken)).toMatchObject({ mime: "application/octet-stream", name: "a.png" });
+  await expect(store.save({ ...broken, imagesOnly: true })).rejects.toThrow(
+    'Cannot attach "a.png": the image is not whole, its end is missing',
+  );
+});
+
 const refusals: readonly (readonly [what: string, make: () => string, reason: string])[] = [
   ["what is not there", () => join(tempFolder(), "none"), "there is nothing there"],
   ["a folder", tempFolder, "it is a folder"],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createPromptSource } from "../../src/agent/prompt-source.ts";
 import { createWorkspaceFiles } from "../../src/lib/workspace-files.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
+import { createPinnedFiles } from "../../src/platform/pinned-files.ts";
 import { createFakeLog } from "../fakes/log.ts";
 import { tempFolder } from "../fakes/temp.ts";
 
@@ -21,8 +22,9 @@ function setUp() {
   for (const [name, text] of Object.entries(templates)) write(name, text);
   const log = createFakeLog();
   const system = createFileSystem();
+  const pinned = createPinnedFiles({ os: process.platform });
   const message = createPromptSource({
-    files: createWorkspaceFiles({ system, workspace, home: undefined, restrict: true }),
+    files: createWorkspaceFiles({ system, pinned, workspace, home: undefined, restrict: true }),
     assets: { list: async () => Object.keys(templates), read: async (_, path) => templates[path] ?? "" },
     log,
     facts: { os: "linux", arch: "x64", runtime: "Test 1", workspace },

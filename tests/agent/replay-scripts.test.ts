@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as v from "valibot";
-import { createCallCheck } from "../../src/agent/prepare-call.ts";
 import { replayTurn } from "../../src/agent/replay.ts";
 import { runTurn } from "../../src/agent/turn.ts";
 import { defineTool, toolError, toolOk } from "../../src/core/tool.ts";
@@ -56,10 +55,9 @@ async function differencesAfter(script: readonly Scripted[], maxRounds: number) 
   const { deps } = createFixture({ script: [...script, "done"], tools });
   await runTurn(inboundMessage(), { ...deps, maxToolIterations: maxRounds }, never);
   const { toolbox, sessions, systemPrompt } = deps;
-  const problemOf = createCallCheck(tools, toolbox.definitions, (text) => text);
   const replay = await replayTurn(
     { key: "cli:direct", dry: true },
-    { sessions, systemPrompt, tools: toolbox, problemOf, maxRounds },
+    { sessions, systemPrompt, tools: toolbox, maxRounds },
     never,
   );
   return replay.differences;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { createCallCheck } from "../../src/agent/prepare-call.ts";
 import { replayTurn } from "../../src/agent/replay.ts";
 import { runTurn } from "../../src/agent/turn.ts";
 import { Stopped } from "../../src/core/errors.ts";
@@ -9,6 +8,7 @@ import { type AnyTool, defineTool, toolError, toolOk } from "../../src/core/tool
 import { never } from "../../src/lib/abort.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import type { Scripted } from "../fakes/model.ts";
+import { createTestToolbox } from "../fakes/toolbox.ts";
 import { createFixture } from "./fixture.ts";
 
 let runs = 0;
@@ -68,8 +68,7 @@ async function recorded(turns: readonly (readonly Scripted[])[], tools: readonly
           },
         },
         systemPrompt,
-        tools: toolbox,
-        problemOf: createCallCheck(now, toolbox.definitions, (text) => text),
+        tools: { ...toolbox, problemOf: createTestToolbox({ tools: now }).problemOf },
         maxRounds,
       },
       never,
@@ -192,7 +191,6 @@ describe("replayTurn()", () => {
       sessions,
       systemPrompt,
       tools: toolbox,
-      problemOf: createCallCheck([stopping], toolbox.definitions, (text) => text),
       maxRounds: 10,
     };
     expect((await replayTurn({ key: "cli:direct", dry: true }, deps, never)).differences).toEqual([]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../src/core/approval.ts";
 import type { AuditEntry } from "../../src/core/audit.ts";
+import { UserError } from "../../src/core/errors.ts";
 import type { Image } from "../../src/core/model.ts";
 import { defineTool, type Permit, toolError, toolOk } from "../../src/core/tool.ts";
 import { createFakeClock } from "../fakes/clock.ts";
@@ -172,6 +173,18 @@ describe("createToolbox() records a call", () => {
     const line = JSON.stringify(audited);
     for (const secret of ["sk-test-123456", "hunter2hunter2", "bcdefg"]) expect(line).not.toContain(secret);
     expect(line).toContain("FOO_API_KEY=");
+  });
+
+  test.each([
+    ["throws", () => Promise.reject(new UserError("it leads outside", { isRefusal: true }))],
+    ["gives back", async () => toolError("it leads outside", { refused: true })],
+  ])("that the tool %s as refused", async (_, execute) => {
+    const audited: AuditEntry[] = [];
+    const tool = defineTool({ name: "act", description: "", parameters, execute });
+    const box = createTestToolbox({ tools: [tool], audit: (entry) => audited.push(entry) });
+    const result = await box.run(call, testRun());
+    expect(result.ok).toBe(false);
+    expect(audited[0]).toMatchObject({ ok: false, decision: { kind: "refused", why: "it leads outside" } });
   });
 
   test("that names no tool or does not fit its schema", async () => {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
+import type { AuditEntry } from "../../src/core/audit.ts";
 import { UserError } from "../../src/core/errors.ts";
 import { type AnyTool, defineTool, toolError, toolOk } from "../../src/core/tool.ts";
+import { failedBecause } from "../../src/lib/tool-failure.ts";
+import { createFakeLog } from "../fakes/log.ts";
 import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 
 const parameters = v.strictObject({
@@ -156,6 +159,33 @@ describe("createToolbox()", () => {
     expect(lone.text).toBe("cut \ufffd");
   });
 
+  test("cuts a result where it says itself, and no later than the cap", async () => {
+    const limited = async (limit: number) =>
+      (await callWith({}, "t", toolbox([tool(async () => toolOk("x".repeat(900), { limit }))]))).text.length;
+    expect([await limited(200), await limited(5_000)]).toEqual([200, 500]);
+  });
+
+  test("cuts a failure where it says itself too", async () => {
+    const { text } = await callWith(
+      {},
+      "t",
+      toolbox([tool(async () => toolError("x".repeat(900), { limit: 200 }))]),
+    );
+    expect(failedBecause(text)).toHaveLength(200);
+  });
+
+  test("shows no half of a secret, wherever the limit falls", async () => {
+    const secret = "abcdefghijklmnopqrstuvwxyz";
+    for (let limit = 150; limit < 200; limit++) {
+      const said = `${"x ".repeat(50)}${secret} ${"y ".repeat(100)}${secret}${" z".repeat(30)}`;
+      const box = createTestToolbox({
+        tools: [tool(async () => toolOk(said, { limit }))],
+        mask: (text) => text.replaceAll(secret, "[masked]"),
+      });
+      expect((await callWith({}, "t", box)).text).not.toMatch(/abc|xyz/);
+    }
+  });
+
   test("lets a tool with a limit of its own use it", async () => {
     const result = await callWith({}, "t", toolbox([tool(async () => toolOk("x".repeat(900)), 1_000)]));
     expect(result.text).toHaveLength(900);
@@ -177,6 +207,42 @@ describe("createToolbox()", () => {
     expect(result.ok).toBe(true);
     expect(result.text).toContain("characters left out");
   });
+});
+
+test("problemOf() says what a call would be told, without making it or telling a secret", async () => {
+  const { problemOf } = createTestToolbox({
+    tools: [show],
+    mask: (text) => text.replaceAll("s3cret", "[masked]"),
+  });
+  const ask = (name: string, args: string) => problemOf({ id: "c1", name, arguments: args });
+  expect(ask("show", '{"path":"a"}')).toBeUndefined();
+  expect(ask("show", "{}")).toBe('the arguments do not fit: "path" is missing');
+  expect(ask("s3cret", "{}")).toBe('there is no tool "[masked]". The tools are: show');
+});
+
+test("run() logs how a call was judged and how it ended", async () => {
+  const log = createFakeLog();
+  const asking = defineTool({
+    ...show,
+    permit: async () => ({ decision: "deny", reason: "it is not allowed" }),
+  });
+  let elapsed = 0;
+  const clock = { elapsed: () => (elapsed += 5) };
+  await callWith({ path: "a" }, "show", createTestToolbox({ tools: [asking], log, clock }));
+  expect(log.lines).toEqual([
+    "debug Tool call judged c1 show deny it is not allowed",
+    "debug Tool call ended c1 show refused false 5",
+  ]);
+});
+
+test("run() has what went wrong in the audit, without the words for the model", async () => {
+  const audited: AuditEntry[] = [];
+  const box = createTestToolbox({
+    tools: [tool(async () => toolError("Cannot read it"))],
+    audit: (entry) => void audited.push(entry),
+  });
+  await callWith({}, "t", box);
+  expect(audited).toMatchObject([{ ok: false, error: "Cannot read it" }]);
 });
 
 test("createToolbox() takes secrets out of results, also out of what is kept in a file", async () => {

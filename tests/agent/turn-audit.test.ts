@@ -6,7 +6,7 @@ import type { InboundId } from "../../src/core/messages.ts";
 import type { StoredMessage } from "../../src/core/session.ts";
 import { defineTool, toolOk } from "../../src/core/tool.ts";
 import { never } from "../../src/lib/abort.ts";
-import { INTERRUPTED } from "../../src/lib/phrases.ts";
+import { INTERRUPTED } from "../../src/lib/tool-failure.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { createFixture } from "./fixture.ts";
 
@@ -55,7 +55,7 @@ test("runTurn() records each call that an interrupted turn left open, once", asy
       decision: { kind: "interrupted" },
       ok: false,
       durationMs: 0,
-      error: INTERRUPTED,
+      error: INTERRUPTED.slice("Error: ".length),
       digest: createHash("sha256").update(INTERRUPTED).digest("hex"),
     },
   ]);

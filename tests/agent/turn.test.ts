@@ -5,7 +5,7 @@ import { runTurn } from "../../src/agent/turn.ts";
 import { Stopped } from "../../src/core/errors.ts";
 import type { Model } from "../../src/core/model.ts";
 import { defineTool, toolOk } from "../../src/core/tool.ts";
-import { INTERRUPTED } from "../../src/lib/phrases.ts";
+import { INTERRUPTED } from "../../src/lib/tool-failure.ts";
 import { createResilient } from "../../src/providers/resilient/resilient.ts";
 import { createStanding } from "../../src/providers/resilient/standing.ts";
 import type { FakeClock } from "../fakes/clock.ts";

@@ -5,14 +5,9 @@ import { join } from "node:path";
 import { createAuditLog } from "../../src/audit/log.ts";
 import type { AuditEntry, AuditVerdict } from "../../src/core/audit.ts";
 import type { InboundId } from "../../src/core/messages.ts";
-import type { FileSystem } from "../../src/core/platform.ts";
 import { never } from "../../src/lib/abort.ts";
-import { createFileSystem } from "../../src/platform/files.ts";
 import { createIds } from "../../src/platform/ids.ts";
-import { createLocks } from "../../src/platform/locks.ts";
-import { createFakeClock } from "../fakes/clock.ts";
-import { createFakeLog } from "../fakes/log.ts";
-import { tempFolder } from "../fakes/temp.ts";
+import { createLineStoreDeps, type LineStoreOptions } from "../fakes/line-store.ts";
 
 export function call(changes: Partial<AuditEntry> = {}): AuditEntry {
   return {
@@ -31,44 +26,24 @@ export function call(changes: Partial<AuditEntry> = {}): AuditEntry {
   };
 }
 
-export function setUp({
-  workspace = tempFolder(),
-  files = createFileSystem(),
-  ...options
-}: {
-  workspace?: string;
-  files?: FileSystem;
-  maxBytes?: number;
-} = {}) {
-  const log = createFakeLog();
-  const clock = createFakeClock(Date.parse("2026-11-30T09:00:00Z"));
-  const locks = createLocks({ os: process.platform, folder: workspace });
-  const ids = createIds({ now: clock.now, random: () => 0.5 });
-  const audit = createAuditLog({ files, clock, ids, locks, log, workspace, ...options });
-  const folder = join(workspace, ".nanobot");
+export function setUp(options: LineStoreOptions = {}) {
+  const now = Date.parse("2026-11-30T09:00:00Z");
+  const { deps, seen } = createLineStoreDeps({ name: "audit.jsonl", now }, options);
+  const ids = createIds({ now: seen.clock.now, random: () => 0.5 });
+  const audit = createAuditLog({ ...deps, ids });
+  const headPath = join(seen.folder, "audit.head");
   return {
+    ...seen,
     audit,
-    clock,
-    workspace,
-    log,
-    locks,
-    folder,
-    path: join(folder, "audit.jsonl"),
-    headPath: join(folder, "audit.head"),
+    headPath,
     verify: () => audit.verify(never),
-    head: () => JSON.parse(readFileSync(join(folder, "audit.head"), "utf8")),
-    lines: (name = "audit.jsonl") => linesOf(join(folder, name)),
+    head: () => JSON.parse(readFileSync(headPath, "utf8")),
     /** Records a line each and waits until all are anchored. */
     async write(...tools: readonly string[]): Promise<void> {
       for (const tool of tools) audit.record(call({ tool, call: `call_${tool}` }));
       await audit.flush();
     },
   };
-}
-
-/** Of a file whose last line ends too. */
-export function linesOf(path: string): string[] {
-  return readFileSync(path, "utf8").split("\n").slice(0, -1);
 }
 
 export function writeLines(path: string, lines: readonly string[]): void {

@@ -15,6 +15,7 @@ import type { AuditEntry, AuditFilter, AuditLog, AuditRecord } from "../../src/c
 import type { AppendFile, FileSystem } from "../../src/core/platform.ts";
 import { never } from "../../src/lib/abort.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
+import { linesOf } from "../fakes/line-store.ts";
 import { call, partsOf, setUp, told } from "./fixture.ts";
 
 function listed(audit: AuditLog, filter: AuditFilter = {}): Promise<AuditRecord[]> {
@@ -57,7 +58,7 @@ test("record() writes one line of JSON with everything that is known of the call
   const entry = call({
     decision: { kind: "refused", why: "no", by: "owner" },
     ok: false,
-    error: "Error: no",
+    error: "it did not work",
     exitCode: null,
     external: true,
   });
@@ -202,19 +203,62 @@ test("record() warns once while it fails, and says how many calls were lost", as
   expect(log.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
   state.error = undefined;
   audit.record(call({ tool: "after" }));
-  expect((await listed(audit)).map(({ tool }) => tool)).toEqual(["after"]);
+  audit.record(call({ tool: "last" }));
+  expect(await listed(audit)).toEqual([
+    expect.not.objectContaining({ lost: expect.anything() }),
+    expect.objectContaining({ tool: "after", lost: 3 }),
+  ]);
   expect(log.lines.at(-1)).toMatch(/^info .* 3$/);
-  expect((await verify()).ok).toBe(true);
+  const { ok, problems } = await verify();
+  expect([ok, problems]).toEqual([
+    false,
+    [
+      {
+        kind: "lost",
+        file: ".nanobot/audit.jsonl",
+        line: 1,
+        detail: "before this was written, 3 calls could not be recorded",
+      },
+    ],
+  ]);
 });
 
-test("record() drops calls when too many wait for the disk", async () => {
+test("record() says how many were lost in the next line, beside whatever else was found before it", async () => {
   const { files, state } = watchedFiles();
-  const { audit, log, lines } = setUp({ files });
+  state.open();
+  const { write, path, headPath, verify, lines } = setUp({ files });
+  await write("a");
+  state.error = new Error("disk full");
+  await write("b");
+  state.error = undefined;
+  rmSync(headPath);
+  appendFileSync(path, '{"n":2,"to');
+  await write("c");
+  expect(JSON.parse(lines().at(-1) ?? "")).toMatchObject({
+    n: 2,
+    torn: expect.any(String),
+    anchor: "missing",
+    lost: 1,
+    tool: "c",
+  });
+  expect(told(await verify())).toEqual(["missing .nanobot/audit.jsonl:3", "lost .nanobot/audit.jsonl:3"]);
+  const changed = readFileSync(path, "utf8").replace('"lost":1,', "");
+  writeFileSync(path, changed);
+  expect(told(await verify())).toContain("changed .nanobot/audit.jsonl:3");
+});
+
+test("record() drops calls when too many wait for the disk, and the next line written counts them", async () => {
+  const { files, state } = watchedFiles();
+  const { audit, log, folder } = setUp({ files });
   const text = "x".repeat(16_000);
   for (let n = 0; n < 1_200; n++) audit.record(call({ arguments: text }));
   state.open();
   await audit.flush();
-  expect(lines().length).toBeLessThan(1_100);
+  const counts = partsOf(folder)
+    .flatMap(linesOf)
+    .map((line): number => JSON.parse(line).lost ?? 0);
+  expect(counts.length).toBeLessThan(1_100);
+  expect(counts.reduce((sum, lost) => sum + lost, counts.length)).toBe(1_200);
   expect(log.lines[0]).toMatch(/^warn Could not record .* the disk does not answer$/);
 });
 
@@ -275,7 +319,8 @@ test("record() keeps the chain whole when it is killed between the anchor and th
   // However far the renaming comes.
   for (let done = 0; done < 9; done++) {
     renames = done;
-    await first.write("lost");
+    // A process that does not live to write again.
+    await setUp({ workspace: first.workspace, maxBytes: 500, files }).write("lost");
     const next = setUp({ workspace: first.workspace, maxBytes: 500 });
     expect(await next.verify()).toMatchObject({ problems: [] });
     await next.write("a", "b");

@@ -12,8 +12,11 @@ import {
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { seal, unseal } from "../../src/audit/chain.ts";
+import { verifyChain } from "../../src/audit/verify.ts";
+import type { WrittenLine } from "../../src/audit/written-lines.ts";
+import { linesOf } from "../fakes/line-store.ts";
 import { tempFolder } from "../fakes/temp.ts";
-import { call, linesOf, partsOf, setUp, told, writeLines } from "./fixture.ts";
+import { call, partsOf, setUp, told, writeLines } from "./fixture.ts";
 
 /** A log of 14 lines that were all anchored: in one file, or in several. */
 const logs = { whole: "", parts: "" };
@@ -278,6 +281,22 @@ describe("verify()", () => {
       );
       expect(await problems()).toEqual([`${kind} .nanobot/audit.jsonl:15`]);
     }
+  });
+
+  test("names a thousand problems and counts the others, in memory that does not grow", async () => {
+    async function* lines(count: number): AsyncGenerator<WrittenLine> {
+      // Every other line is gone.
+      for (let line = 1; line <= count; line++) {
+        const { line: text } = seal({ count: 2 * line - 1, hash: "0".repeat(64) }, '"id":"x"');
+        yield { file: "log", line, bytes: Buffer.from(text), isTerminated: true };
+      }
+    }
+    const options = { head: "missing", names: { log: "log", head: "head" } } as const;
+    const few = await verifyChain(lines(1_000), options);
+    const many = await verifyChain(lines(50_000), options);
+    expect([few.ok, many.ok, many.problems.length]).toEqual([false, false, 1_000]);
+    // One for each line but the first, and those that every log has that lost its head.
+    expect(many.problems.length + (many.more ?? 0) - few.problems.length - (few.more ?? 0)).toBe(49_000);
   });
 
   test("finds a changed byte, wherever it is", async () => {

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { command } from "../../src/cli/audit.ts";
 import type { AuditEntry } from "../../src/core/audit.ts";
-import { call, linesOf, setUp, writeLines } from "../audit/fixture.ts";
+import { createFileSystem } from "../../src/platform/files.ts";
+import { call, setUp, writeLines } from "../audit/fixture.ts";
+import { linesOf } from "../fakes/line-store.ts";
 import { tempFolder } from "../fakes/temp.ts";
 import { createTestApp } from "./fixture.ts";
 
@@ -46,18 +48,54 @@ test("audit list shows a line a call, newest first", async () => {
     { tool: "exec", ok: false, decision: { kind: "refused", why: "no" } },
     { tool: "exec", ok: false, decision: { kind: "interrupted" } },
     { tool: "web_fetch", ok: false },
+    { tool: "exec", decision: { kind: "approved", by: "owner" } },
+    { tool: "exec", decision: { kind: "approved", by: "owner" }, ok: false, exitCode: 4 },
   );
   const { code, out } = await run("list", log);
   expect(code).toBe(0);
   const id = expect.stringMatching(/^[a-z0-9]{17}$/);
   const time = "2026-11-30 09:00:00Z";
   expect(rows(out)).toEqual([
+    [time, id, "approved, exit 4", "2 ms", "cli:direct", 'exec {"path":"notes.md"}'],
+    [time, id, "approved", "2 ms", "cli:direct", 'exec {"path":"notes.md"}'],
     [time, id, "error", "2 ms", "cli:direct", 'web_fetch {"path":"notes.md"}'],
     [time, id, "interrupted", "2 ms", "cli:direct", 'exec {"path":"notes.md"}'],
     [time, id, "refused", "2 ms", "cli:direct", 'exec {"path":"notes.md"}'],
     [time, id, "exit 3", "13 ms", "cli:direct", 'exec {"path":"notes.md"}'],
     [time, id, "ok", "2 ms", "cli:direct", 'read_file {"path":"notes.md"}'],
   ]);
+});
+
+test("audit says where calls were lost", async () => {
+  const real = createFileSystem();
+  const log = setUp();
+  const failing = setUp({
+    workspace: log.workspace,
+    files: {
+      ...real,
+      openAppend: (...args) => (isFull ? Promise.reject(new Error("full")) : real.openAppend(...args)),
+    },
+  });
+  let isFull = true;
+  await failing.write("a", "b");
+  isFull = false;
+  await failing.write("c", "d");
+  const { out } = await run("list", log);
+  expect(rows(out).map((cells) => [cells[2], cells[5]])).toEqual([
+    ["ok", 'd {"path":"notes.md"}'],
+    ["ok", 'c {"path":"notes.md"}'],
+    ["lost", "2 calls before could not be recorded"],
+  ]);
+  expect(JSON.parse((await run("list", log, { json: true })).out)).toMatchObject([
+    { tool: "d" },
+    { tool: "c", lost: 2 },
+  ]);
+  const shown = await run("show", log, { positionals: ["call_c"] });
+  expect(shown.out).toContain("Lost:      2 calls before could not be recorded\n");
+  expect(await run("verify", log)).toMatchObject({
+    code: 1,
+    out: "✗ .nanobot/audit.jsonl:1 lost: before this was written, 2 calls could not be recorded\nThe audit log is not whole: 1 problem in 2 lines\n",
+  });
 });
 
 test("audit list filters, and lists at most as many as it is told", async () => {
@@ -127,7 +165,7 @@ test("audit show prints every field of a call, by either id", async () => {
     call: "call_7",
     decision: { kind: "approved", by: "owner" },
     ok: false,
-    error: "Error: it failed",
+    error: "it failed",
     exitCode: null,
     external: true,
   });
@@ -141,7 +179,7 @@ test("audit show prints every field of a call, by either id", async () => {
     "Decision:  ran, approved by owner",
     "Ended:     with an error",
     "Exit code: none: a signal ended it",
-    "Error:     Error: it failed",
+    "Error:     it failed",
     "External:  the result holds text from outside",
     'Arguments:\n{\n  "path": "notes.md"\n}',
   ])
@@ -234,7 +272,7 @@ for (const [name, damage, said] of damages) {
     expect(code).toBe(1);
     expect(out.split("\n")).toEqual([
       expect.stringContaining(said),
-      expect.stringMatching(/^The audit log is damaged: 1 problem in \d lines$/),
+      expect.stringMatching(/^The audit log is not whole: 1 problem in \d lines$/),
       "",
     ]);
     const asJson = await run("verify", { workspace }, { json: true });

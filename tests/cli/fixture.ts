@@ -45,6 +45,7 @@ export function createTestApp({
   home,
   tty = false,
   stdinIsTty = tty,
+  stdin = "",
   env = {},
   chooseModel = unreachable("chooseModel"),
   localServers = async () => [],
@@ -52,11 +53,12 @@ export function createTestApp({
   home: string;
   tty?: boolean;
   stdinIsTty?: boolean;
+  stdin?: string;
   env?: Platform["env"];
   chooseModel?: App["chooseModel"];
   localServers?: App["localServers"];
 }): TestApp {
-  const terminal = createFakeTerminal({ tty, stdinIsTty });
+  const terminal = createFakeTerminal({ tty, stdinIsTty, stdin });
   const flags = { config: undefined, workspace: undefined, verbose: false };
   const platform: Platform = {
     runtime: "test",
@@ -101,6 +103,8 @@ export function createTestApp({
     paths,
     sessions: unreachable("sessions"),
     toolbox: unreachable("toolbox"),
+    commandsLeft: async () => 0,
+    mask: (text) => text,
     commands: unreachable("commands"),
     askAtTerminal: unreachable("askAtTerminal"),
     media: unreachable("media"),

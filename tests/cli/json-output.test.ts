@@ -33,6 +33,7 @@ async function output(run: Command["run"], positionals: readonly string[] = []):
   const toolbox: App["toolbox"] = async () => ({
     definitions,
     isReadOnly: () => true,
+    problemOf: () => undefined,
     run: async () => ({ ok: true, text: CSI }),
   });
   const refuse = async () => {

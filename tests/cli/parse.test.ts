@@ -43,3 +43,18 @@ test("help() says which options can be given several times", async () => {
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatch(/^ +--image FILE /);
 });
+
+test("parseInvocation() takes a number below zero for the value of the option before it", async () => {
+  for (const args of [["--limit", "-1"], ["--limit=-1"]])
+    expect((await parseInvocation(["audit", "list", ...args])).options).toEqual({ limit: "-1" });
+  expect((await parseInvocation(["agent", "-m", "-5 degrees"])).options).toEqual({ message: "-5 degrees" });
+  expect((await parseInvocation(["sessions", "show", "--", "-1"])).positionals).toEqual(["-1"]);
+});
+
+test("parseInvocation() says how to give a value that looks like an option", async () => {
+  for (const [args, said] of [
+    [["audit", "list", "--session", "--json"], 'Missing the value of "--session"'],
+    [["agent", "-m", "--json"], 'Missing the value of "-m"'],
+  ] as const)
+    await expect(parseInvocation(args)).rejects.toThrow(said);
+});

@@ -135,6 +135,14 @@ test("sessions replay --json prints all of it", async () => {
   ]);
 });
 
+test("sessions replay says where calls by hand are", async () => {
+  const asking = replay({}, {}, "cli:tools");
+  await expect(asking).rejects.toMatchObject({
+    message: 'There is no session "cli:tools"',
+    hint: expect.stringContaining('"nanobot audit show ID"'),
+  });
+});
+
 test("sessions replay refuses a session that is not there", async () => {
   await expect(replay({}, {}, "cli:dirext")).rejects.toThrow('There is no session "cli:dirext"');
   await expect(replay({}, {}, "a\n\x1b[2J")).rejects.toThrow('There is no session "a\\n\\u001b[2J"');

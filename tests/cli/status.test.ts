@@ -22,7 +22,12 @@ async function statusWith(commands: CommandsInfo, json = false): Promise<string>
     app: {
       ...app,
       sessions: async () => store,
-      toolbox: async () => ({ definitions: [], isReadOnly: () => true, run: unused }),
+      toolbox: async () => ({
+        definitions: [],
+        isReadOnly: () => true,
+        problemOf: () => undefined,
+        run: unused,
+      }),
       commands: async () => commands,
       chooseModel: () => Promise.reject(new UserError("There is no model")),
     },

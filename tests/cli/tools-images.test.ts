@@ -16,6 +16,7 @@ async function call(options: Readonly<Record<string, boolean>>) {
   const toolbox: App["toolbox"] = async () => ({
     definitions: [],
     isReadOnly: () => true,
+    problemOf: () => undefined,
     async run(_call, run) {
       runs.push(run);
       const images = [{ mime: "image/png", data: "iVBORw0KGgo=", name: "shot.png" }] as const;

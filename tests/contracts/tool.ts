@@ -3,9 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { AuditEntry } from "../../src/core/audit.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json.ts";
 import type { AnyTool, ToolPorts } from "../../src/core/tool.ts";
-import { STOPPED_MIDWAY, TRY_ANOTHER_WAY } from "../../src/lib/phrases.ts";
+import { STOPPED_MIDWAY } from "../../src/lib/phrases.ts";
+import { failedBecause } from "../../src/lib/tool-failure.ts";
 import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 import { createFixture } from "../tools/fixture.ts";
 
@@ -30,8 +32,10 @@ function open({ tool, args, ports = {} }: ToolSubject) {
   mkdirSync(join(base, "ws-other"));
   writeFileSync(join(base, "ws-other/outside.md"), "a secret line\n");
   symlinkSync(join(base, "ws-other"), join(workspace, "link"));
+  const audited: AuditEntry[] = [];
   const toolbox = createTestToolbox({
     tools: [tool],
+    audit: (entry) => audited.push(entry),
     workspace,
     maxResultChars: LIMIT,
     ports: () => context.ports,
@@ -48,6 +52,7 @@ function open({ tool, args, ports = {} }: ToolSubject) {
         testRun({ signal }),
       ),
     contents: () => contentsOf(base),
+    decisions: () => audited.map(({ decision }) => decision.kind),
   };
 }
 
@@ -65,7 +70,7 @@ const outside = [
   "../outside.md",
   "../ws-other/outside.md",
   "link/outside.md",
-  "folder/../../outside.md",
+  "sessions/../../outside.md",
   "/etc/passwd",
   "~/outside.md",
   ".nanobot/audit.jsonl",
@@ -102,9 +107,7 @@ export function toolContract(subject: ToolSubject): void {
       const before = contents();
       const { ok, text } = await call({ no_such_thing: true });
       expect(ok).toBe(false);
-      expect(text).toStartWith("Error: ");
-      expect(text).toContain("no_such_thing");
-      expect(text).toEndWith(TRY_ANOTHER_WAY);
+      expect(failedBecause(text)).toContain("no_such_thing");
       expect(contents()).toEqual(before);
     });
 
@@ -127,13 +130,14 @@ export function toolContract(subject: ToolSubject): void {
     test.skipIf(!takesPaths).each(outside)(
       "run() keeps away from %j (skipped of tools that take no path)",
       async (path) => {
-        const { base, call, contents } = open(subject);
+        const { base, call, contents, decisions } = open(subject);
         const before = contents();
         const changed = withPath(args, path) as JsonObject;
         const { ok, text } = await call(changed);
         expect([ok, text]).toEqual([false, expect.stringContaining("Cannot ")]);
         expect(text).not.toMatch(/a secret line|root:/);
         expect(text).not.toContain(base);
+        expect(decisions()).toEqual(["refused"]);
         expect(contents()).toEqual(before);
       },
     );

@@ -1,7 +1,7 @@
 /** What a command of the model can reach: by the guard, and in bubblewrap where it works. */
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { whyNoBubblewrap } from "../lib/sandbox/fixture.ts";
 import { endToEnd, type Home, newHome, run } from "./harness.ts";
@@ -32,6 +32,15 @@ async function status(home: Home): Promise<string> {
   return stdout.split("\n").find((line) => line.startsWith("Commands:")) ?? "";
 }
 
+/** A result that is too long for the model is put aside, and the command that reads it on gets its name from there. */
+async function readsOwnResult(home: Home): Promise<void> {
+  const path = /\.nanobot\/tool-results\/[^\s"]+?\.txt/.exec(await exec(home, "seq 1 100000"))?.[0] ?? "";
+  expect(path).toContain("=");
+  for (const command of [`tail -n 3 ${path}`, `tail -n 3 "./${path}"`, `sed -n '/^100000$/p' ${path}`])
+    expect([command, await exec(home, command)]).toEqual([command, expect.stringContaining("100000")]);
+  expect(await exec(home, `echo x > ${path}`)).toContain("the agent's own state");
+}
+
 describe.skipIf(reason !== undefined)(`nanobot tools call exec in bubblewrap${here}`, () => {
   /** No judgement stands before it. */
   const open = { exec: { policy: "off" } };
@@ -58,6 +67,24 @@ describe.skipIf(reason !== undefined)(`nanobot tools call exec in bubblewrap${he
     const [path = ""] = list.split("\n");
     expect(await exec(home, `tail -n 3 ${path}`)).toContain("100000");
     expect(existsSync(join(home.workspace, ".nanobot"))).toBe(true);
+  });
+
+  test("can read the results of its session under a guard", async () => {
+    await readsOwnResult(homeWith());
+  });
+
+  test("has its home and its temporary folder where the guard lets it use them", async () => {
+    const home = homeWith();
+    expect(await exec(home, "cd ~ && pwd")).toBe(`${realpathSync(home.workspace)}\n\nExit code: 0\n`);
+    expect(await exec(home, "echo x > $TMPDIR/a && cat /tmp/a")).toBe("x\n\nExit code: 0\n");
+  });
+
+  test("runs no profile file that a tool could have written", async () => {
+    const home = homeWith({ exec: { policy: "allowlist", allowPatterns: ["true"] } });
+    writeFileSync(join(home.workspace, ".bash_profile"), "echo from the profile");
+    const { stdout } = await run(["tools", "call", "exec", '{"command":"true","login":true}'], { home });
+    expect(stdout).toContain("leave login out");
+    expect(stdout).not.toContain("from the profile");
   });
 
   test("cannot write outside the workspace, and can inside", async () => {
@@ -95,6 +122,10 @@ describe("nanobot tools call exec without a sandbox", () => {
     expect(await exec(home, "rm -rf x")).toContain(
       "a plain rm -r of a literal path below the workspace is allowed",
     );
+  });
+
+  test("can read the results of its session", async () => {
+    await readsOwnResult(homeWith(bare));
   });
 
   test("refuses addresses inside that are written out in it", async () => {

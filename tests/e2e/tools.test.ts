@@ -48,6 +48,18 @@ describe.each(["auto", "none"])("nanobot tools call exec, with the sandbox %s", 
     await untilNoProcess(sleep);
   });
 
+  test("takes what is piped in, and says that a session ends with it", async () => {
+    const sleep = unusualSleep();
+    const stdin = JSON.stringify({ command: sleep, yield_time_ms: 0 });
+    const { code, stdout, stderr } = await run(["tools", "call", "exec"], { home: newHome(config), stdin });
+    expect([code, stderr]).toEqual([
+      0,
+      "The session ends with this command: only a conversation keeps one\n",
+    ]);
+    expect(stdout).toContain("The command goes on as the session");
+    await untilNoProcess(sleep);
+  });
+
   test.each([
     { name: "SIGINT", signals: ["SIGINT"] },
     { name: "SIGTERM", signals: ["SIGTERM"] },

@@ -52,6 +52,7 @@ export function createFakeClock(start = 1_700_000_000_000): FakeClock {
     now: () => now,
     elapsed: () => now - start,
     after: add,
+    giveWay: turn,
     sleep(ms, signal) {
       if (signal.aborted) return Promise.reject(signal.reason);
       return new Promise((resolve, reject) => {

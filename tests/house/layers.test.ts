@@ -32,7 +32,7 @@ const worldly: readonly RegExp[] = [
   /\b(setTimeout|setInterval|setImmediate)\(/,
   /\bDate\.now\(|\bnew Date\(\)/,
   /\bMath\.random\(/,
-  /\bnew Worker\(/,
+  /\bnew (Worker|MessageChannel|BroadcastChannel)\(/,
   /\bBun\.\w+|\bDeno\.\w+/,
   /from "bun"/,
 ];

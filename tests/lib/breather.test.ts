@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { createBreather } from "../../src/lib/breather.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 
 test("createBreather() lets others have their turn after a while", async () => {
   let turns = 0;
   setImmediate(() => turns++);
-  const breather = createBreather();
+  const breather = createBreather(systemClock);
   for (let count = 0; count < 20; count++) await breather.take(500_000);
   expect(turns).toBe(1);
 });
@@ -12,13 +13,13 @@ test("createBreather() lets others have their turn after a while", async () => {
 test("createBreather() goes on at once after little work", async () => {
   let turns = 0;
   setImmediate(() => turns++);
-  const breather = createBreather();
+  const breather = createBreather(systemClock);
   for (let count = 0; count < 100; count++) await breather.take(100);
   expect(turns).toBe(0);
 });
 
 test("createBreather() adds up the work of all who share it", async () => {
-  const breather = createBreather();
+  const breather = createBreather(systemClock);
   const order: string[] = [];
   setImmediate(() => order.push("others"));
   await Promise.all(

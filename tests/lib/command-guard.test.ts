@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { Permit, RealPath } from "../../src/core/tool.ts";
+import type { Permit, RealPath, ShellChoice } from "../../src/core/tool.ts";
 import { type CommandGuardOptions, createCommandGuard } from "../../src/lib/command-guard.ts";
 import type { SandboxState } from "../../src/lib/sandbox/sandbox.ts";
 import { system } from "../tools/fixture.ts";
@@ -37,7 +37,8 @@ function guardOf(place: Place, { state, allowed, ...options }: Surroundings = {}
     ownResults: ".nanobot/tool-results/own",
     ...options,
   });
-  return (command: string, cwd = place.workspace) => permit(command, { cwd: cwd as RealPath, signal });
+  return (command: string, choice: ShellChoice = {}) =>
+    permit(command, { cwd: place.workspace as RealPath, signal, ...choice });
 }
 
 const allow = { decision: "allow" } as const;
@@ -126,13 +127,16 @@ test("createCommandGuard() keeps commands from the configuration, its backups an
     `cat ${place.configFile}`,
     "cat ~/home/config.json",
     "head ../config.json.bak-2026-01-01",
-    "cat ../config*",
+  ])
+    expect([command, await permit(command)]).toEqual([command, refusal("is the configuration")]);
+  for (const command of ["cat ../config*", "mv cron elsewhere"])
+    expect([command, await permit(command)]).toEqual([command, refusal("the agent's own")]);
+  for (const command of [
     "cat .nanobot/audit.jsonl",
     "cat .nanobot/tool-results/other/call.txt",
     "cp -r .nanobot copy",
     "echo x >> sessions/cli.jsonl",
     "rm cron/jobs.json",
-    "mv cron elsewhere",
     "echo x > .nanobot/tool-results/own/call.txt",
   ])
     expect([command, await permit(command)]).toEqual([command, refusal("the agent's own state")]);
@@ -152,7 +156,7 @@ test("createCommandGuard() follows links to nanobot's own files, and files that 
   mkdirSync(join(place.workspace, "moved"));
   symlinkSync("moved", join(place.workspace, "sessions"));
   const permit = guardOf(place, { restrictToWorkspace: false });
-  expect(await permit("cat link")).toEqual(refusal("the agent's own state"));
+  expect(await permit("cat link")).toEqual(refusal("is the configuration"));
   expect(await permit("echo x > moved/a")).toEqual(refusal("the agent's own state"));
 });
 
@@ -167,6 +171,70 @@ test("createCommandGuard() takes the home folder that the command has", async ()
   const place = createPlace();
   expect(await guardOf(place)("cat ~/notes.txt")).toEqual(refusal("is outside the workspace"));
   expect(await guardOf(place, { state: { kind: "bwrap", hasProc: true } })("cat ~/notes.txt")).toEqual(allow);
+});
+
+test("createCommandGuard() lets a shell read its profile files only where no tool can write them", async () => {
+  const place = createPlace();
+  const login = { login: true };
+  const inside: SandboxState = { kind: "bwrap", hasProc: true };
+  const profile = refusal("would run unjudged; leave login out");
+  for (const policy of ["guarded", "ask", "allowlist"] as const) {
+    const given = { policy, allowPatterns: ["true"] };
+    expect(await guardOf(place, given)("true", login)).toEqual(allow);
+    expect(await guardOf(place, { ...given, state: inside })("true", login)).toEqual(profile);
+    expect(await guardOf(place, { ...given, state: inside })("true")).toEqual(allow);
+    expect(await guardOf(place, { ...given, home: place.workspace })("true", login)).toEqual(profile);
+    expect(await guardOf(place, { ...given, home: undefined })("true", login)).toEqual(profile);
+    expect(await guardOf(place, { ...given, allowed: [place.base] })("true", login)).toEqual(profile);
+    expect(await guardOf(place, { ...given, restrictToWorkspace: false })("true", login)).toEqual(profile);
+  }
+  expect(await guardOf(place, { policy: "off", state: inside })("true", login)).toEqual(allow);
+  symlinkSync(join(place.workspace, "profile"), join(place.base, ".bash_profile"));
+  expect(await guardOf(place)("true", login)).toEqual(profile);
+});
+
+test("createCommandGuard() lets commands use the temporary folder that a sandbox gives them", async () => {
+  const place = createPlace();
+  const inside = guardOf(place, { state: { kind: "bwrap", hasProc: true } });
+  for (const command of ["echo x > /tmp/a", "cat $TMPDIR/a", "cd && pwd", "cd ~ && pwd"]) {
+    expect([command, await inside(command)]).toEqual([command, allow]);
+    expect([command, await guardOf(place)(command)]).toEqual([command, refusal("outside the workspace")]);
+  }
+  // Here the folders above the workspace are in /tmp.
+  expect(await inside(`cat ${place.configFile}`)).toEqual(refusal("is the configuration"));
+  expect(await inside(`mv ${place.home} x`)).toEqual(refusal("the agent's own"));
+});
+
+test("createCommandGuard() lets a command read the results of its own session, whatever that is called", async () => {
+  const place = createPlace();
+  const folder = ".nanobot/tool-results/cli=3adirect";
+  place.put(join(place.workspace, folder, "call_x.txt"), "a result");
+  const permit = guardOf(place, { ownResults: folder });
+  for (const path of [
+    `${folder}/call_x.txt`,
+    `./${folder}/call_x.txt`,
+    join(place.workspace, folder, "call_x.txt"),
+  ]) {
+    for (const command of [`tail -1 ${path}`, `tail -1 "${path}"`, `ls ${folder}`, `wc -l < ${path}`])
+      expect([command, await permit(command)]).toEqual([command, allow]);
+    expect(await permit(`echo x > ${path}`)).toEqual(refusal("the agent's own state"));
+  }
+  expect(await permit("cat .nanobot/tool-results/other/call.txt")).toEqual(refusal("the agent's own state"));
+});
+
+test("createCommandGuard() holds the owner's patterns against commands when the policy is off", async () => {
+  const permit = guardOf(createPlace(), { policy: "off", denyPatterns: ["\\bnpm publish\\b"] });
+  expect(await permit("np''m publish")).toEqual(refusal("npm publish"));
+  expect(await permit("npm publish", { shell: "zsh" })).toEqual(refusal("npm publish"));
+  // What bash only puts out zsh may do more with.
+  expect(await permit("echo http://127.0.0.1/", { shell: "zsh" })).toEqual(refusal("may not"));
+  expect(await permit("echo http://127.0.0.1/")).toEqual(allow);
+});
+
+test("createCommandGuard() judges a path that no system takes", async () => {
+  const permit = guardOf(createPlace());
+  expect(await permit("python3 -c \"open('a\\x00b')\"")).toEqual(allow);
+  expect(await permit("curl file:///a%00b")).toEqual(refusal("outside the workspace"));
 });
 
 test("createCommandGuard() lets nothing run where a sandbox is demanded and not there, whatever the policy", async () => {
@@ -346,6 +414,6 @@ describe("no path escapes", () => {
 
   test("createCommandGuard() refuses a pattern whose folder is too large to look at", async () => {
     const files = { ...system, list: async () => ({ entries: [], more: true }) };
-    expect(await guardOf(place, { files })("cat *.txt")).toEqual(refusal("is outside the workspace"));
+    expect(await guardOf(place, { files })("cat *.txt")).toEqual(refusal("it is not known whether"));
   });
 });

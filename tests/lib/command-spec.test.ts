@@ -102,10 +102,10 @@ test("createCommandSpec() leaves HOME out when nobody knows it", async () => {
 });
 
 test("createCommandSpec() prefers bash, takes sh where there is none, and looks once", async () => {
-  const both = machineWith(["/bin/bash", "/bin/sh"]);
-  expect((await both.spec("x", place)).file).toBe("/bin/bash");
+  const both = machineWith(["/usr/bin/bash", "/usr/bin/sh"]);
+  expect((await both.spec("x", place)).file).toBe("/usr/bin/bash");
   await both.spec("x", place);
-  expect(both.asked).toEqual(["/bin/bash"]);
+  expect(both.asked).toEqual(["/usr/bin/bash"]);
   const small = await machineWith(["/bin/sh"]).spec("x y", place);
   expect(small).toMatchObject({ file: "/bin/sh", args: ["-c", "x y"], timeoutMs: 7000, cwd: place.cwd });
 });
@@ -114,8 +114,10 @@ test("createCommandSpec() takes the shell that is asked for, with its profile if
   const { spec } = machineWith(["/bin/bash", "/bin/sh", "/usr/bin/zsh"]);
   expect(await spec("x", { ...place, shell: "zsh" })).toMatchObject({
     file: "/usr/bin/zsh",
-    args: ["-c", "x"],
+    // Without it zsh reads ~/.zshenv, which tools could have written.
+    args: ["-f", "-c", "x"],
   });
+  expect(await spec("x", { ...place, shell: "zsh", login: true })).toMatchObject({ args: ["-l", "-c", "x"] });
   expect(await spec("x", { ...place, shell: "sh", login: true })).toMatchObject({
     file: "/bin/sh",
     args: ["-l", "-c", "x"],
@@ -143,6 +145,6 @@ test("createCommandSpec() starts what the sandbox makes of a command, with what 
     },
   });
   const { file, args, env } = await spec("x", place);
-  expect([file, ...args]).toEqual(["/usr/bin/bwrap", "cli:direct", "/bin/bash", "-c", "x"]);
+  expect([file, ...args]).toEqual(["/usr/bin/bwrap", "cli:direct", "/usr/bin/bash", "-c", "x"]);
   expect(env).toMatchObject({ HOME: "/ws", TERM: "dumb" });
 });

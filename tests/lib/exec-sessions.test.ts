@@ -11,7 +11,7 @@ const HALF_HOUR_MS = 1_800_000;
 const now: WaitOptions = { waitMs: 0, signal: never };
 const text = (head: string) => ({ head, tail: "", omittedBytes: 0 });
 
-function fixture(options: FakeProgramsOptions = {}) {
+function fixture({ file = "/bin/sh", ...options }: FakeProgramsOptions & { file?: string } = {}) {
   const clock = createFakeClock();
   const programs = createFakePrograms(options);
   let count = 0;
@@ -20,7 +20,7 @@ function fixture(options: FakeProgramsOptions = {}) {
     clock,
     ids: { next: () => `s${++count}` },
     spec: async ({ command, cwd, timeoutSeconds }) => ({
-      file: "/bin/sh",
+      file,
       args: ["-c", command],
       cwd,
       env: {},
@@ -130,6 +130,33 @@ describe("start()", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("says that it was the sandbox when that could not be made, also when that turns out later", async () => {
+    const { programs, sessions, clock, begin, run } = fixture({ file: "/usr/bin/bwrap" });
+    const fail = () => {
+      programs.last().say("bwrap: Can't mount proc\n", "stderr");
+      programs.last().exit(1);
+    };
+    const started = begin();
+    await clock.whenPending(2);
+    fail();
+    await expect(started).rejects.toThrow("its sandbox could not be made: Can't mount proc");
+    const id = await run();
+    fail();
+    await expect(sessions.read(id, "cli:a", now)).rejects.toThrow("its sandbox could not be made");
+    expect(sessions.list("cli:a")).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("takes a command's own end in a sandbox for what it is", async () => {
+    const { programs, run, readNow } = fixture({ file: "/usr/bin/bwrap" });
+    const id = await run();
+    programs.last().say("ready");
+    await readNow(id);
+    programs.last().say("bwrap: a word of the command\n", "stderr");
+    programs.last().exit(1);
+    expect(await readNow(id)).toMatchObject({ ended: { exitCode: 1 } });
+  });
+
   test("starts nothing for a caller that has stopped", async () => {
     const { programs, begin } = fixture();
     await expect(begin({}, { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
@@ -236,6 +263,7 @@ test("nobody but its owner sees or reaches a session", async () => {
   const { programs, sessions, run } = fixture();
   const id = await run();
   expect(await sessions.read(id, "cli:b", now)).toBeUndefined();
+  expect(sessions.input(id, "cli:b")).toBeUndefined();
   expect(await sessions.write(id, "cli:b", { text: "x" })).toBe(false);
   expect(await sessions.end(id, "cli:b")).toBe(false);
   expect(await sessions.endOf("cli:b")).toBe(0);
@@ -252,7 +280,7 @@ describe("write()", () => {
     expect(await sessions.write(id, "cli:a", { text: "b\n", close: true })).toBe(true);
     expect(programs.last().written).toEqual(["a\n", "b\n"]);
     expect(programs.last().isInputClosed).toBe(true);
-    expect(sessions.list("cli:a")).toMatchObject([{ written: "a\nb\n" }]);
+    expect(sessions.input(id, "cli:a")?.written).toBe("a\nb\n");
     await expect(sessions.write(id, "cli:a", { text: "c\n" })).rejects.toThrow("its input is closed");
   });
 
@@ -260,9 +288,10 @@ describe("write()", () => {
     const { programs, sessions, run } = fixture({ onWrite: () => "full" });
     const id = await run();
     await expect(sessions.write(id, "cli:a", { text: "x" })).rejects.toThrow("does not read");
-    expect(sessions.list("cli:a")).toMatchObject([{ written: "" }]);
+    expect(sessions.input(id, "cli:a")?.written).toBe("");
     programs.last().exit(0);
     await programs.last().exited;
+    expect(sessions.input(id, "cli:a")).toBeUndefined();
     await expect(sessions.write(id, "cli:a", { text: "x" })).rejects.toThrow("it has ended");
   });
 
@@ -270,10 +299,10 @@ describe("write()", () => {
     const { sessions, run } = fixture();
     const id = await run();
     await sessions.write(id, "cli:a", { text: "x".repeat(65_536) });
-    expect(sessions.list("cli:a")[0]?.written).toHaveLength(65_536);
+    expect(sessions.input(id, "cli:a")?.written).toHaveLength(65_536);
     await sessions.write(id, "cli:a", { text: "y" });
     await sessions.write(id, "cli:a", { text: "z" });
-    expect(sessions.list("cli:a")[0]?.written).toBeUndefined();
+    expect(sessions.input(id, "cli:a")).toMatchObject({ command: "server", written: undefined });
   });
 });
 
@@ -347,10 +376,7 @@ test("list() tells times and what is left", async () => {
     {
       id,
       command: "npm run dev",
-      cwd: "/ws" as RealPath,
       cwdShown: "web",
-      shell: undefined,
-      written: "",
       running: true,
       elapsedMs: 7000,
       idleMs: 2000,

@@ -35,12 +35,12 @@ test.each([
   ["[!a-c].md", "d.md", true],
   ["[^a]x", "bx", true],
   ["[]x].md", "].md", true],
-  ["[.md", "[.md", true],
+  ["\\[.md", "[.md", true],
   ["*.{ts,tsx}", "a.tsx", true],
   ["*.{ts,tsx}", "a.js", false],
   ["{src,test}/**/*.ts", "test/x/a.ts", true],
   ["{a,{b,c}}.x", "c.x", true],
-  ["{a", "a", true],
+  ["\\{a", "{a", true],
   ["a,b", "a,b", true],
   ["!*.md", "a.ts", true],
   ["!*.md", "x/a.md", false],
@@ -70,7 +70,11 @@ test.each(["../*", "a/../../b", "/../x", "!../x"])("createGlob() refuses %p, whi
 
 test.each([
   ["[z-a].ts", 'the range "z-a" goes backwards'],
-  ["{".repeat(150), "nested too deeply"],
+  ["{".repeat(150) + "}".repeat(150), "nested too deeply"],
+  ["[", 'its "\\[" is not closed; put a backslash'],
+  ["a/[]", "is not closed"],
+  ["{", 'its "{" is not closed'],
+  ["!{a,{b}", "is not closed"],
 ])("createGlob() says what is wrong with %p in terms of the glob", (glob, why) => {
   expect(() => createGlob(glob)).toThrow(new RegExp(`^Cannot use the glob .*: .*${why}`));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { castToSchema, parseToolArguments } from "../../src/lib/tool-arguments.ts";
+import { castToSchema, issueText, parseToolArguments } from "../../src/lib/tool-arguments.ts";
 
 test("castToSchema() looks for the type among alternatives, whatever stands between them", () => {
   const schema = { anyOf: [null, { type: "integer" }, "x", { type: "null" }] };
@@ -110,6 +110,27 @@ test("parseToolArguments() gives text that decodes to its value in one step, or 
     }),
     { numRuns: 1000 },
   );
+});
+
+const edits = { type: "array", items: { type: "object", properties: { n: { type: "integer" } } } };
+
+test.each([
+  ["one object to a list of it", { n: "5" }, edits, [{ n: 5 }]],
+  ["one object in a string too", '{"n": 5}', edits, [{ n: 5 }]],
+  ["a list as it is", [{ n: "5" }, { n: 6 }], edits, [{ n: 5 }, { n: 6 }]],
+  ["no object where texts are listed", { n: 5 }, { type: "array", items: { type: "string" } }, { n: 5 }],
+  ["no object where one may stand alone", { n: 5 }, { ...edits, type: ["array", "object"] }, { n: 5 }],
+  ["nothing else", "n", edits, "n"],
+])("castToSchema() makes %s", (_, value, schema, expected) => {
+  expect(castToSchema(value, schema)).toEqual(expected);
+});
+
+test("issueText() shortens a long value, and no other part", () => {
+  const issue = (received: string) => ({ message: `Expected Array but received ${received}`, received });
+  expect(issueText(issue('"short $& one"'))).toBe('Expected Array but received "short $& one"');
+  const text = issueText(issue(`"${"*** Begin Patch ".repeat(500)}"`));
+  expect(text).toStartWith('Expected Array but received "*** Begin Patch');
+  expect(text.length).toBeLessThan(120);
 });
 
 const command = { type: "object", properties: { command: { type: "string" }, n: { type: "integer" } } };

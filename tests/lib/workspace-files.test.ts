@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { UserError } from "../../src/core/errors.ts";
 import { createWorkspaceFiles, type WorkspaceFilesOptions } from "../../src/lib/workspace-files.ts";
-import { makeFolder, system } from "../tools/fixture.ts";
+import { makeFolder, system, unpinned } from "../tools/fixture.ts";
 
 const base = makeFolder();
 const workspace = join(base, "ws");
@@ -46,6 +46,7 @@ beforeAll(() => {
 function create(options: Partial<WorkspaceFilesOptions> = {}) {
   return createWorkspaceFiles({
     system,
+    pinned: unpinned(system),
     workspace,
     home: base,
     restrict: true,

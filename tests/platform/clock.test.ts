@@ -76,3 +76,11 @@ describe("after()", () => {
     expect([stdout.toString(), exitCode]).toEqual(["end\n", 0]);
   });
 });
+
+test("giveWay() lets what else waits in the event loop run first", async () => {
+  const order: string[] = [];
+  setImmediate(() => order.push("others"));
+  await systemClock.giveWay();
+  order.push("we");
+  expect(order).toEqual(["others", "we"]);
+});

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createFileSystem } from "../../src/platform/files.ts";
-import { bytes, createTempFiles, failureCode } from "./temp-files.ts";
+import { bytes, createTempFiles, failureCode, systems } from "./temp-files.ts";
 
 const files = createFileSystem();
 const { fresh, freshFolder, freshFifo } = createTempFiles();
@@ -26,7 +26,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o7777;
 }
 
-describe("replace()", () => {
+describe.each(systems)("%s, replace()", (_, files) => {
   test("makes a file with the mode it was given, against the umask", async () => {
     const path = fresh();
     await files.replace(path, bytes("new"), { mode: 0o664 });
@@ -42,30 +42,6 @@ describe("replace()", () => {
     await files.replace(path, bytes("new"), { mode: 0o600 });
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(readFileSync(other, "utf8")).toBe("old");
-  });
-
-  test("replaces what a chain of links leads to and keeps the links", async () => {
-    const path = freshFolder();
-    writeFileSync(join(path, "config"), "old");
-    symlinkSync("config", join(path, "inner"));
-    symlinkSync(join(path, "inner"), join(path, "outer"));
-    await files.replace(join(path, "outer"), bytes("new"), { mode: 0o600 });
-    expect(lstatSync(join(path, "outer")).isSymbolicLink()).toBe(true);
-    expect(lstatSync(join(path, "inner")).isSymbolicLink()).toBe(true);
-    expect(readFileSync(join(path, "config"), "utf8")).toBe("new");
-  });
-
-  test("makes the file that a link to nothing names", async () => {
-    const path = freshFolder();
-    symlinkSync("missing", join(path, "link"));
-    await files.replace(join(path, "link"), bytes("new"), { mode: 0o600 });
-    expect(lstatSync(join(path, "missing")).isFile()).toBe(true);
-  });
-
-  test("rejects with ELOOP for links in a circle", async () => {
-    const path = fresh("circle");
-    symlinkSync(path, path);
-    expect(await failureCode(files.replace(path, bytes(""), { mode: 0o600 }))).toBe("ELOOP");
   });
 
   test("takes a name as long as a name can be", async () => {
@@ -204,7 +180,7 @@ describe("openAppend()", () => {
   });
 });
 
-describe("makeFolder()", () => {
+describe.each(systems)("%s, makeFolder()", (_, files) => {
   test("makes missing parents, each with the mode it was given, against the umask", async () => {
     const path = join(fresh("folder"), "b", "c");
     await files.makeFolder(path, { mode: 0o755 });
@@ -221,13 +197,6 @@ describe("makeFolder()", () => {
     expect(modeOf(path)).toBe(0o711);
   });
 
-  test("is fine with a link to a folder", async () => {
-    const link = fresh("link");
-    symlinkSync(freshFolder(), link);
-    await files.makeFolder(link, { mode: 0o700 });
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
-  });
-
   test("rejects with EEXIST where a file is, and with ENOTDIR below one", async () => {
     const path = fresh();
     writeFileSync(path, "");
@@ -239,10 +208,6 @@ describe("makeFolder()", () => {
     const path = join(fresh("folder"), "b", "c");
     await Promise.all(Array.from({ length: 20 }, () => files.makeFolder(path, { mode: 0o700 })));
     expect(modeOf(path)).toBe(0o700);
-  });
-
-  test("rejects for an empty path instead of trying for ever", async () => {
-    expect(await failureCode(files.makeFolder("", { mode: 0o700 }))).toBe("ENOENT");
   });
 });
 
@@ -256,7 +221,7 @@ describe("rename()", () => {
   });
 });
 
-describe("remove()", () => {
+describe.each(systems)("%s, remove()", (_, files) => {
   test("removes a folder with all that is in it, but not what a link in it leads to", async () => {
     const outside = fresh();
     writeFileSync(outside, "kept");
@@ -273,5 +238,44 @@ describe("remove()", () => {
     writeFileSync(path, "");
     await files.remove(join(path, "below"));
     expect(existsSync(path)).toBe(true);
+  });
+});
+
+describe("replace() and links", () => {
+  test("replaces what a chain of links leads to and keeps the links", async () => {
+    const path = freshFolder();
+    writeFileSync(join(path, "config"), "old");
+    symlinkSync("config", join(path, "inner"));
+    symlinkSync(join(path, "inner"), join(path, "outer"));
+    await files.replace(join(path, "outer"), bytes("new"), { mode: 0o600 });
+    expect(lstatSync(join(path, "outer")).isSymbolicLink()).toBe(true);
+    expect(lstatSync(join(path, "inner")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(path, "config"), "utf8")).toBe("new");
+  });
+
+  test("makes the file that a link to nothing names", async () => {
+    const path = freshFolder();
+    symlinkSync("missing", join(path, "link"));
+    await files.replace(join(path, "link"), bytes("new"), { mode: 0o600 });
+    expect(lstatSync(join(path, "missing")).isFile()).toBe(true);
+  });
+
+  test("rejects with ELOOP for links in a circle", async () => {
+    const path = fresh("circle");
+    symlinkSync(path, path);
+    expect(await failureCode(files.replace(path, bytes(""), { mode: 0o600 }))).toBe("ELOOP");
+  });
+});
+
+describe("makeFolder() of any path", () => {
+  test("is fine with a link to a folder", async () => {
+    const link = fresh("link");
+    symlinkSync(freshFolder(), link);
+    await files.makeFolder(link, { mode: 0o700 });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+
+  test("rejects for an empty path instead of trying for ever", async () => {
+    expect(await failureCode(files.makeFolder("", { mode: 0o700 }))).toBe("ENOENT");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredMessage, StoredToolCall } from "../../src/core/session.ts";
-import { INTERRUPTED } from "../../src/lib/phrases.ts";
+import { INTERRUPTED } from "../../src/lib/tool-failure.ts";
 import { formatMessage, parseSessionLine } from "../../src/sessions/lines.ts";
 import { createTranscript } from "../../src/sessions/repair.ts";
 

@@ -26,6 +26,7 @@ function setUp({
   workspace = tempFolder(),
   tokens = 100_000,
   homeSessions = join(tempFolder(), "sessions"),
+  mask = (text: string) => text,
 } = {}) {
   const log = createFakeLog();
   const archived: string[] = [];
@@ -35,6 +36,7 @@ function setUp({
     locks: createLocks({ os: process.platform, folder: workspace }),
     clock: createFakeClock(Date.parse("2026-11-30T09:00:00Z")),
     log,
+    mask,
     workspace,
     legacy: { homeSessions },
     tokens,
@@ -70,6 +72,13 @@ test("createSessionStore() keeps what was appended, in this process and in the n
   await add(store, "cli:direct", user("again"));
   expect(await contents(store, "cli:direct")).toEqual(["hello", "hi 🐈", "again"]);
   expect(await contents(setUp({ workspace }).store, "cli:direct")).toEqual(["hello", "hi 🐈", "again"]);
+});
+
+test("list() takes secrets out of a preview before it is cut", async () => {
+  const secret = "hunter2hunter2";
+  const { store } = setUp({ mask: (text) => text.replaceAll(secret, "[masked]") });
+  await add(store, "cli:direct", user(`${"x".repeat(70)} ${secret}`));
+  expect((await store.list())[0]?.preview).toBe(`${"x".repeat(70)} [masked]`);
 });
 
 test("append() writes the metadata line first, private to the owner", async () => {

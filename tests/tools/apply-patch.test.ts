@@ -45,12 +45,17 @@ describe("applyPatch() edits", () => {
       add("new/c.txt", "c"),
     ]);
     expect(result.ok).toBe(true);
-    expect(result.text).toStartWith('Patched:\n"a.txt" +2/-1\n"b.txt" +2/-0\n"new/c.txt" +1/-0');
+    expect(result.text).toStartWith('Patched:\n"a.txt" +2/-1\n"b.txt" +2/-0\n"new/c.txt" +1/-0, a new file');
     expect([read("a.txt"), read("b.txt"), read("new/c.txt")]).toEqual([
       "one\n2\n2.5\nthree\n",
       "x\ny\nz\n",
       "c\n",
     ]);
+  });
+
+  test("applyPatch() counts the lines that a new file has in the end", async () => {
+    const { text } = await patch([add("new/d.txt", "one\ntwo\n"), replace("new/d.txt", "two\n", "2\n3\n")]);
+    expect(text).toStartWith('Patched:\n"new/d.txt" +3/-0, a new file');
   });
 
   test("applyPatch() shows each edit what the ones before it left", async () => {
@@ -106,7 +111,7 @@ describe("applyPatch() edits", () => {
     const result = await patch([replace("a.txt", "one", "two"), add("dry/b.txt", "b")], { dry_run: true });
     expect(result.ok).toBe(true);
     expect(result.text).toStartWith(
-      'Nothing was written. The patch fits and would change:\n"a.txt" +1/-1\n"dry/b.txt" +1/-0',
+      'Nothing was written. The patch fits and would change:\n"a.txt" +1/-1\n"dry/b.txt" +1/-0, a new file',
     );
     expect(read("a.txt")).toBe("one\n");
     expect(existsSync(join(workspace, "dry"))).toBe(false);

@@ -88,7 +88,7 @@ describe("editFile() edits", () => {
   test("editFile() fills an empty file when old_text is empty", async () => {
     expect(await edit("", "", "x")).toEqual({
       ok: true,
-      text: 'Wrote 1 bytes to "file.txt", which was empty',
+      text: 'Wrote 1 byte to "file.txt", which was empty',
       content: "x",
     });
   });
@@ -115,12 +115,16 @@ describe("editFile() chooses", () => {
     expect(read("file.txt")).toBe("x\ny\ny\n");
   });
 
-  test("editFile() says that it had to forgive something", async () => {
-    expect(await edit("\tif “a”:\n\t\tb\n", 'if "a":\n\tb', 'if "c":\n\tb')).toEqual({
-      ok: true,
-      text: 'Edited "file.txt" at line 1 (white space at the ends of lines and quotation marks differed from old_text)',
-      content: "\tif “c”:\n\t\tb\n",
-    });
+  test.each([
+    ["  a\n", "a \n", "indentation or white space at line ends"],
+    ["“a”\n", '"a"', "quotation marks"],
+    ["  “a”\n", '  "a"\n', "quotation marks"],
+    ["“a” b\n", '"a"', "quotation marks"],
+    ["\tif “a”:\n\t\tb\n", 'if "a":\n\tb', "indentation or white space at line ends, and quotation marks"],
+  ])("editFile() says of %j what it had to forgive in %j", async (content, before, what) => {
+    const { text } = await edit(content, before, before.replace("a", "c"));
+    expect(text).toBe(`Edited "file.txt" at line 1 (${what} differed from old_text)`);
+    expect(read("file.txt")).toBe(content.replace("a", "c"));
   });
 
   test("editFile() keeps white space at line ends in Markdown only", async () => {

@@ -10,8 +10,8 @@ function askedOf(answer: Awaited<ReturnType<ToolShell["permit"]>> = { decision: 
   const asked: unknown[] = [];
   const fixture = createFixture();
   const { shell } = fixture.context.ports;
-  const permit: ToolShell["permit"] = async (command, { cwd, shell: name }) => {
-    asked.push({ command, cwd, shell: name });
+  const permit: ToolShell["permit"] = async (command, { cwd, shell: name, login }) => {
+    asked.push({ command, cwd, shell: name, login });
     return answer;
   };
   const ports = { ...fixture.context.ports, shell: { ...shell, permit } };
@@ -23,13 +23,15 @@ test("permitExec() asks about the command, in the folder it would run in", async
   const { context, asked, workspace, put } = askedOf();
   put("sub/x", "x");
   symlinkSync("sub", join(workspace, "link"));
-  expect(await permitExec({ command: "ls", working_dir: "link", shell: "sh" }, context)).toEqual({
-    decision: "allow",
-  });
+  expect(await permitExec({ command: "ls", working_dir: "link", shell: "sh", login: true }, context)).toEqual(
+    {
+      decision: "allow",
+    },
+  );
   await permitExec({ command: "ls" }, context);
   expect(asked).toEqual([
-    { command: "ls", cwd: join(workspace, "sub"), shell: "sh" },
-    { command: "ls", cwd: workspace, shell: undefined },
+    { command: "ls", cwd: join(workspace, "sub"), shell: "sh", login: true },
+    { command: "ls", cwd: workspace, shell: undefined, login: undefined },
   ]);
 });
 

@@ -8,6 +8,7 @@ import type { ProcessResult, ProcessSpec } from "../../src/core/platform.ts";
 import { exec } from "../../src/tools/exec.ts";
 import { createFakePrograms } from "../fakes/programs.ts";
 import { tempFolder } from "../fakes/temp.ts";
+import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
 import { commandPorts, isRunning } from "./commands.ts";
 import { createFixture } from "./fixture.ts";
 
@@ -106,14 +107,28 @@ test("exec() says what to do where the outputs cannot be opened by name", async 
 });
 
 test("exec() counts what was left out between the beginning and the end", async () => {
-  const stdout = { head: "first", tail: "last", omittedBytes: 1234 };
+  const stdout = { head: "first\n", tail: "\nlast", omittedBytes: 1234 };
   const { text } = await ending({ stdout }).call(exec, { command: "x" });
   expect(text).toBe("first\n[… 1234 bytes left out …]\nlast\n\nExit code: 0");
 });
 
+test("exec() leaves out the words that are cut by what was left out, and counts them", async () => {
+  for (const [head, tail, said] of [
+    ["the key is sk-abc", "def, it said", "the key is\n[… 1010 bytes left out …]\nit said"],
+    ["sk-abc", "def", "[… 1009 bytes left out …]"],
+    ["é", "é b", "[… 1004 bytes left out …]\nb"],
+    ["", "", "[… 1000 bytes left out …]"],
+    ["a\n", " b", "a\n[… 1000 bytes left out …]\nb"],
+  ] as const) {
+    const stdout = { head, tail, omittedBytes: 1_000 };
+    const { text } = await ending({ stdout }).call(exec, { command: "x" });
+    expect(text).toBe(`${said}\n\nExit code: 0`);
+  }
+});
+
 test("exec() shows the beginning and the end of a flood of output", async () => {
   const { text } = await run("echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last");
-  expect(text).toMatch(/^first\nx+\n\[… \d+ bytes left out …\]\nx+\nlast\n\nExit code: 0$/);
+  expect(text).toMatch(/^first\n\[… \d+ bytes left out …\]\nlast\n\nExit code: 0$/);
   expect(text.length).toBeLessThan(300_000);
 });
 
@@ -160,10 +175,27 @@ test("exec() says what it wanted with a folder that it may not use", async () =>
   expect(text).toStartWith('Cannot run the command in "/etc": ');
 });
 
-test("exec() cuts the middle out of an output that is longer than it may be, and still tells the end", async () => {
-  const { text } = await call(exec, { command: "seq 1 10000; exit 4", max_output_chars: 1000 });
-  expect(text).toMatch(/^1\n2\n[\s\S]+\n\[… \d+ characters left out …\]\n[\s\S]+\n10000\n\nExit code: 4$/);
-  expect(text.length).toBeLessThan(1030);
+test("exec() has the middle cut out of an output that is longer than it may be, and still tells the end", async () => {
+  const { context } = createFixture({ ports });
+  const box = createTestToolbox({ tools: [exec], ports: () => context.ports, maxResultChars: 16_000 });
+  const args = { command: "seq 1 10000; exit 4", max_output_chars: 1000 };
+  const { text } = await box.run({ id: "c1", name: "exec", arguments: JSON.stringify(args) }, testRun());
+  expect(text).toMatch(
+    /^1\n2\n[\s\S]+\n\[… \d+ characters left out; .+ …\]\n[\s\S]+\n10000\n\nExit code: 4$/,
+  );
+  expect(text.length).toBeLessThanOrEqual(1000);
+});
+
+test("exec() says where to cut in every way that it can end", async () => {
+  for (const end of [
+    {},
+    { ended: "timeout", exitCode: null },
+    { ended: "aborted", exitCode: null },
+  ] as const) {
+    const { call } = ending(end);
+    expect(await call(exec, { command: "x", max_output_chars: 1_000 })).toMatchObject({ limit: 1_000 });
+    expect(await call(exec, { command: "x" })).not.toHaveProperty("limit");
+  }
 });
 
 test("exec() runs the shell it is told to, with its profile if it is to", async () => {

@@ -64,7 +64,7 @@ test("findFiles() shows 200 files, and never more than 1,000", async () => {
 
 test("findFiles() leaves out what tools leave behind, and says so", async () => {
   const { call } = fixtureWith("a.txt", ".git/HEAD", "node_modules/m/a.txt", "src/build");
-  expect((await call(findFiles, {})).text).toBe("a.txt\nsrc/build\n\n(Not searched: .git, node_modules)");
+  expect((await call(findFiles, {})).text).toBe("a.txt\nsrc/build\n\n(Left out: .git, node_modules)");
   expect((await call(findFiles, { path: "node_modules" })).text).toBe("node_modules/m/a.txt");
 });
 
@@ -95,6 +95,8 @@ test("findFiles() says what is wrong", async () => {
     'Cannot find files in "no": there is no such folder',
   );
   expect((await call(findFiles, { glob: "../*" })).text).toContain("name another folder with path");
+  expect((await call(findFiles, { glob: "[" })).text).toContain('its "[" is not closed');
+  expect((await call(findFiles, { glob: "{" })).text).toContain('its "{" is not closed');
   expect((await call(findFiles, { type: "klingon" })).text).toContain("it is not known");
 });
 

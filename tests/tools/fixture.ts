@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../../src/core/errors.ts";
 import type { InboundId } from "../../src/core/messages.ts";
-import type { Processes } from "../../src/core/platform.ts";
-import type { AnyTool, ToolContext, ToolPorts, ToolResult } from "../../src/core/tool.ts";
+import type { FileSystem, Processes } from "../../src/core/platform.ts";
+import type { AnyTool, PinnedFiles, ToolContext, ToolPorts, ToolResult } from "../../src/core/tool.ts";
 import type { GuardedFetch } from "../../src/core/web.ts";
 import { createCommandGuard } from "../../src/lib/command-guard.ts";
 import { createCommandSpec } from "../../src/lib/command-spec.ts";
@@ -16,9 +16,11 @@ import { createToolShell } from "../../src/lib/shell.ts";
 import { createWorkspaceFiles, type WorkspaceFilesOptions } from "../../src/lib/workspace-files.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
+import { createPinnedFiles } from "../../src/platform/pinned-files.ts";
 import { createProcesses } from "../../src/platform/processes.ts";
 
 export const system = createFileSystem();
+const pinned = createPinnedFiles({ os: process.platform });
 
 /** Real, because the temp folder may itself be a link. */
 export function makeFolder(): string {
@@ -26,7 +28,8 @@ export function makeFolder(): string {
 }
 
 export interface FixtureOptions {
-  readonly files?: Partial<WorkspaceFilesOptions>;
+  /** A `system` of its own is what the tools get too. */
+  readonly files?: Partial<WorkspaceFilesOptions> & { readonly system?: FileSystem };
   /** The environment that commands get their part of. */
   readonly env?: Readonly<Record<string, string>>;
   readonly processes?: Processes;
@@ -35,6 +38,13 @@ export interface FixtureOptions {
   readonly web?: Partial<GuardedFetch>;
   /** In the place of ports that have no use in most tests. */
   readonly ports?: Partial<ToolPorts>;
+}
+
+/** What a test puts in the place of files, without the care for links. */
+export function unpinned(given: FileSystem): PinnedFiles {
+  const linkStats = (folder: string, names: readonly string[]) =>
+    Promise.all(names.map((name) => given.linkStat(join(folder, name))));
+  return { ...given, linkStats };
 }
 
 /** A port that no test should have reached for. */
@@ -71,6 +81,7 @@ export function createFixture({ files, env, processes, signal, web, ports }: Fix
     ports: {
       files: createWorkspaceFiles({
         system,
+        pinned: files?.system === undefined ? pinned : unpinned(files.system),
         workspace,
         home: base,
         restrict: true,
@@ -107,6 +118,7 @@ export function createFixture({ files, env, processes, signal, web, ports }: Fix
       execSessions: absent("execSessions"),
       search: absent("search"),
       workers: absent("workers"),
+      clock: systemClock,
       ...ports,
     },
   };

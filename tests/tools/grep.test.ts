@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   closeSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -11,7 +12,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { FileSystem } from "../../src/core/platform.ts";
+import type { FileSystem, ProcessResult } from "../../src/core/platform.ts";
+import type { Ripgrep } from "../../src/core/tool.ts";
+import { createRipgrep } from "../../src/lib/ripgrep.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { createProcesses } from "../../src/platform/processes.ts";
 import { decodePieces } from "../../src/tools/decoded-lines.ts";
 import { grep } from "../../src/tools/grep.ts";
 import { createTestToolbox, testRun } from "../fakes/toolbox.ts";
@@ -200,10 +205,18 @@ test("grep() says what was binary, too large, or left out", async () => {
   const big = "x".repeat(2 * 1024 * 1024 + 1);
   const files = { "bin.dat": "a\0x", "other.dat": "a\0b", "big.txt": big, "node_modules/m.js": "x" };
   expect(await search(files, { pattern: "x" })).toBe(
-    '(No match for "x" in "."; searched 2 files)\n(Binary files that match, not shown: bin.dat)\n' +
-      "(Larger than 2 MB, not searched; name one with path: big.txt)\n(Not searched: node_modules)",
+    "(Binary files that match, not shown: bin.dat)\n" +
+      "(Larger than 2 MB, not searched; name one of up to 100 MB with path: big.txt)\n(Left out: node_modules)",
   );
   expect(await search(files, { pattern: "x", path: "big.txt" })).toBe("big.txt");
+});
+
+test("grep() says of one binary file that it matches, and nothing else", async () => {
+  for (const args of [{}, content, { output_mode: "count" }, { offset: 5 }]) {
+    expect(await search({ "a.dat": "a\0x" }, { pattern: "x", path: "a.dat", ...args })).toBe(
+      "(Binary files that match, not shown: a.dat)",
+    );
+  }
 });
 
 test("grep() finds zero bytes behind the first pieces of a large file", async () => {
@@ -290,7 +303,7 @@ describe("what is closed", () => {
     ftruncateSync(sparse, 3 * 1024 ** 3);
     closeSync(sparse);
     expect((await call(grep, { pattern: "x" })).text).toBe(
-      "a.txt\n\n(Larger than 2 MB, not searched; name one with path: big.bin)",
+      "a.txt\n\n(Larger than 2 MB, not searched; name one of up to 100 MB with path: big.bin)",
     );
     const named = await call(grep, { pattern: "x", path: "big.bin" });
     expect(named).toMatchObject({
@@ -300,11 +313,16 @@ describe("what is closed", () => {
   });
 });
 
-test.skipIf(process.getuid?.() === 0)("grep() says which files it cannot read", async () => {
-  const { call, workspace } = fixtureWith({ "a.txt": "x", "b.txt": "x" });
-  chmodSync(join(workspace, "b.txt"), 0);
-  expect((await call(grep, { pattern: "x" })).text).toBe("a.txt\n\n(Not readable: b.txt)");
-});
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(isRoot)(
+  "grep() says which files it cannot read (skipped as root, who can read all)",
+  async () => {
+    const { call, workspace } = fixtureWith({ "a.txt": "x", "b.txt": "x" });
+    chmodSync(join(workspace, "b.txt"), 0);
+    expect((await call(grep, { pattern: "x" })).text).toBe("a.txt\n\n(Not readable: b.txt)");
+  },
+);
 
 test("grep() goes on past a file that is gone", async () => {
   const { call, workspace } = fixtureWith({ "a.txt": "x", "b.txt": "x" });
@@ -337,8 +355,9 @@ test("grep() stops when the turn is stopped", async () => {
 });
 
 describe("beside ripgrep, and skipped where that is not installed", () => {
-  const hasRipgrep = Bun.which("rg") !== null;
-  const without = { env: { PATH: "/nonexistent" } };
+  const processes = createProcesses(systemClock);
+  const ripgrep = createRipgrep({ files: system, processes });
+  const hasRipgrep = ["/usr/bin/rg", "/usr/local/bin/rg", "/bin/rg"].some((path) => existsSync(path));
 
   /** More files than it takes to make starting ripgrep worth its while. */
   function forest(fixture: Fixture): void {
@@ -363,34 +382,51 @@ describe("beside ripgrep, and skipped where that is not installed", () => {
     { pattern: "$(touch gotcha)", fixed_strings: true },
     { pattern: "nothing", head_limit: 0 },
   ])("grep() says the same without it about %p", async (args) => {
-    const fixture = createFixture();
+    const runs: ProcessResult[] = [];
+    const counting: Ripgrep = async (...given) => {
+      const result = await ripgrep(...given);
+      if (result !== undefined) runs.push(result);
+      return result;
+    };
+    const fixture = createFixture({ ports: { ripgrep: counting } });
     forest(fixture);
-    const commands: string[] = [];
-    const { shell } = fixture.context.ports;
-    const run: typeof shell.run = (command, options) => {
-      commands.push(command);
-      return shell.run(command, options);
-    };
-    const counting = {
-      ...fixture.context,
-      ports: {
-        ...fixture.context.ports,
-        shell: { ...shell, run },
-      },
-    };
-    const withIt = await grep.execute(args as never, counting);
-    const own = createFixture({ ...without, files: { workspace: fixture.workspace } });
+    const withIt = await fixture.call(grep, args);
+    const own = createFixture({ files: { workspace: fixture.workspace } });
     expect(withIt).toEqual(await own.call(grep, args));
-    expect(commands).toHaveLength(1);
+    expect(runs.map(({ ended }) => ended)).toEqual([undefined]);
     expect(await system.stat(join(fixture.workspace, "gotcha"))).toBeUndefined();
   });
 
-  test("grep() reads every file itself when ripgrep fails", async () => {
-    const fixture = createFixture(without);
+  const silent = { head: "", tail: "", omittedBytes: 0 };
+  const done = { exitCode: 0, signal: null, ended: undefined, stdout: silent, stderr: silent };
+
+  test.each<[string, Ripgrep | undefined]>([
+    ["may not run", undefined],
+    ["is not there", async () => undefined],
+    ["fails", async () => ({ ...done, exitCode: 2 })],
+    ["takes too long", async () => ({ ...done, exitCode: null, ended: "timeout" })],
+    ["finds more than is kept", async () => ({ ...done, stdout: { ...silent, omittedBytes: 1 } })],
+    ["cannot be started", async () => Promise.reject(Object.assign(new Error("EACCES"), { code: "EACCES" }))],
+  ])("grep() reads every file itself when ripgrep %s", async (_, port) => {
+    const fixture = createFixture({ ports: { ripgrep: port } });
     forest(fixture);
     expect((await fixture.call(grep, { pattern: "Needle", output_mode: "count" })).text).toContain(
       "(24 matching lines in 24 files)",
     );
+  });
+
+  test("grep() gives ripgrep nothing of the pattern but the text to look for", async () => {
+    const seen: (readonly string[])[] = [];
+    const ripgrep: Ripgrep = async (args) => {
+      seen.push(args);
+      return undefined;
+    };
+    const fixture = createFixture({ ports: { ripgrep } });
+    forest(fixture);
+    await fixture.call(grep, { pattern: "--pre=sh", fixed_strings: true });
+    await fixture.call(grep, { pattern: "$(touch x)", fixed_strings: true });
+    const [one = [], other = []] = seen;
+    expect(one.filter((arg) => !other.includes(arg))).toEqual(["--regexp=--pre=sh"]);
   });
 });
 

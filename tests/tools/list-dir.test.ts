@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FileSystem } from "../../src/core/platform.ts";
 import { listDir } from "../../src/tools/list-dir.ts";
@@ -102,8 +102,8 @@ test("listDir() shows no more than 1,000 entries and ends its work early", async
   const { call } = createFixture({ files: { system: endless } });
   const { text } = await call(listDir, { recursive: true, max_entries: 1_000_000 });
   expect(text.split("\n").filter((line) => line.endsWith("/"))).toHaveLength(1000);
-  expect(text).toContain("(At least 19001 more.");
-  expect(listed).toBeLessThanOrEqual(2000);
+  expect(text).toContain("(At least 20000 more.");
+  expect(listed).toBeLessThanOrEqual(2_200);
 });
 
 test("listDir() says so when a folder has more than it was told of", async () => {
@@ -112,7 +112,9 @@ test("listDir() says so when a folder has more than it was told of", async () =>
     list: async () => ({ entries: [{ name: "a", kind: "file" }], more: true }),
   };
   const { call } = createFixture({ files: { system: crowded } });
-  expect((await call(listDir, {})).text).toStartWith("a\n\n(At least 1 more.");
+  expect((await call(listDir, {})).text).toBe(
+    "a\n\n(There is more than one call looks at. Name a folder below with path)",
+  );
 });
 
 test("listDir() goes on past a folder that it cannot read", async () => {
@@ -125,7 +127,7 @@ test("listDir() goes on past a folder that it cannot read", async () => {
     },
   };
   const other = createFixture({ files: { system: refusing, workspace } });
-  expect((await other.call(listDir, { recursive: true })).text).toBe("a/\nb/\nb/x\n\n(Not readable: a/)");
+  expect((await other.call(listDir, { recursive: true })).text).toBe("a/\nb/\nb/x\n\n(Not readable: a)");
   expect((await other.call(listDir, { path: "a" })).text).toBe('Cannot list "a": permission denied');
   expect((await call(listDir, { path: "a" })).text).toBe("x");
 });
@@ -155,4 +157,18 @@ test("listDir() refuses what is no folder", async () => {
 test("listDir() says that it cannot list a folder outside the workspace", async () => {
   const { call } = fixtureWith("a.txt");
   expect((await call(listDir, { path: "/etc" })).text).toStartWith('Cannot list "/etc": ');
+});
+
+test("listDir() names nothing that is closed, as find_files does not", async () => {
+  const { base, call, workspace, put } = createFixture({
+    files: { allowedPaths: ["~/own"], hidden: ["~/own/config.json", "private"] },
+  });
+  mkdirSync(join(base, "own/notes"), { recursive: true });
+  for (const name of ["config.json", "config.json.bak-1", "notes/a.txt", ".nanobot-1-0a.tmp"])
+    writeFileSync(join(base, "own", name), "x");
+  put("private/b.txt", "x");
+  put("c.txt", "x");
+  symlinkSync("private", join(workspace, "link"));
+  expect((await call(listDir, { path: "~/own", recursive: true })).text).toBe("notes/\nnotes/a.txt");
+  expect((await call(listDir, { recursive: true })).text).toBe("c.txt\nlink@");
 });

@@ -24,15 +24,3 @@ test.each(tools.map((tool) => [tool.name, tool] as const))(
 test("each tool belongs to a section that can be switched off", () => {
   for (const { name, section } of tools) expect([name, section]).toEqual([name, expect.any(String)]);
 });
-
-test("only tools that change nothing are read-only", () => {
-  expect(tools.filter((tool) => tool.readOnly).map((tool) => tool.name)).toEqual([
-    "find_files",
-    "grep",
-    "list_dir",
-    "list_exec_sessions",
-    "read_file",
-    "web_fetch",
-    "web_search",
-  ]);
-});

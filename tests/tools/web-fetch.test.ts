@@ -186,6 +186,7 @@ describe("webFetch() on failures", () => {
     const { result, report } = await call({ url: "http://127.1/" });
     expect(result).toEqual({
       ok: false,
+      refused: true,
       text: JSON.stringify({
         error: "refused, and asking again does not change that: 127.0.0.1 is a loopback address",
         url: "http://127.1/",
@@ -315,6 +316,12 @@ describe("webFetch() on other content", () => {
       expect(result.images).toBeUndefined();
       expect(report.error).toMatch(/^the image has (4000000|more than \d+) bytes, and the most is \d+$/);
     }
+  });
+
+  test("refuses an image that a model would refuse", async () => {
+    const { result, report } = await open(response(PNG.subarray(0, -12), "image/png")).call();
+    expect([result.ok, result.images]).toEqual([false, undefined]);
+    expect(report.error).toContain("image/png, but the image is not whole");
   });
 
   test("refuses other files by their type", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Permit, ToolResult } from "../../src/core/tool.ts";
 import { createCommandGuard } from "../../src/lib/command-guard.ts";
+import { createInputGuard } from "../../src/lib/input-guard.ts";
 import { exec } from "../../src/tools/exec.ts";
 import { listExecSessions } from "../../src/tools/list-exec-sessions.ts";
 import { permitStdin } from "../../src/tools/stdin-permit.ts";
@@ -100,18 +101,25 @@ describe("write_stdin()", () => {
     await write(id, { terminate: true });
   });
 
-  test("cuts the middle out of a long output", async () => {
-    const id = await begin("read -r go; seq 1 100000; exec sleep 100000");
-    const { text } = await write(id, { chars: "go\n", ...waitFor("\n100000\n"), max_output_chars: 1000 });
-    expect(text).toMatch(/^1\n2\n[\s\S]+characters left out …\]\n[\s\S]+\n100000\n\nThe command goes on/);
-    expect(text.length).toBeLessThan(1200);
+  test("says where a long output is to be cut, running and ended", async () => {
+    const id = await begin("read -r go; seq 1 100; exec sleep 100000");
+    const said = { chars: "go\n", ...waitFor("\n100\n"), max_output_chars: 1000 };
+    expect(await write(id, said)).toMatchObject({ ok: true, limit: 1000 });
+    expect(await write(id, { terminate: true, max_output_chars: 2000 })).toMatchObject({ limit: 2000 });
+  });
+
+  test("quotes no more of what it waited for than leaves room for the rest", async () => {
+    const id = await begin("exec sleep 100000");
+    const { text } = await write(id, { wait_for: "x".repeat(1_000), wait_timeout_ms: 0 });
+    expect(text).toContain('…" was not in the output yet.');
+    expect(text.length).toBeLessThan(300);
     await write(id, { terminate: true });
   });
 });
 
 describe("permitStdin()", () => {
   async function judge(id: string, chars: string, permit = guard): Promise<Permit> {
-    const shell = { ...ports.shell, permit };
+    const shell = { ...ports.shell, permit, permitInput: createInputGuard(permit) };
     return permitStdin({ session_id: id, chars }, { ...context, ports: { ...context.ports, shell } });
   }
 

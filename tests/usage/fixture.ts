@@ -1,15 +1,9 @@
 /** Stores over real files, and calls to record in them. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { FileSystem } from "../../src/core/platform.ts";
+import { readdirSync } from "node:fs";
 import type { UsageRecord, UsageStore } from "../../src/core/usage.ts";
-import { createFileSystem } from "../../src/platform/files.ts";
-import { createLocks } from "../../src/platform/locks.ts";
 import { createUsageStore } from "../../src/usage/store.ts";
-import { createFakeClock } from "../fakes/clock.ts";
-import { createFakeLog } from "../fakes/log.ts";
-import { tempFolder } from "../fakes/temp.ts";
+import { createLineStoreDeps, type LineStoreOptions } from "../fakes/line-store.ts";
 
 export const signal = new AbortController().signal;
 
@@ -29,38 +23,12 @@ export function call(changes: Partial<UsageRecord> = {}): UsageRecord {
   };
 }
 
-export function setUp({
-  workspace = tempFolder(),
-  files = createFileSystem(),
-  ...options
-}: {
-  workspace?: string;
-  files?: FileSystem;
-  maxBytes?: number;
-} = {}) {
-  const log = createFakeLog();
-  const clock = createFakeClock();
-  const locks = createLocks({ os: process.platform, folder: workspace });
-  const store = createUsageStore({
-    files,
-    clock,
-    locks,
-    log,
-    workspace,
-    timeZone: "UTC",
-    ...options,
-  });
-  const folder = join(workspace, ".nanobot");
+export function setUp(options: LineStoreOptions = {}) {
+  const { deps, seen } = createLineStoreDeps({ name: "usage.jsonl", now: 1_700_000_000_000 }, options);
   return {
-    store,
-    clock,
-    workspace,
-    log,
-    locks,
-    folder,
-    path: join(folder, "usage.jsonl"),
-    names: () => readdirSync(folder).sort(),
-    lines: (name = "usage.jsonl") => readFileSync(join(folder, name), "utf8").split("\n").slice(0, -1),
+    ...seen,
+    store: createUsageStore({ ...deps, timeZone: "UTC" }),
+    names: () => readdirSync(seen.folder).sort(),
   };
 }
 

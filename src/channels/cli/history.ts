@@ -1,6 +1,7 @@
 /** What the user submitted before, in a file: one JSON string a line, oldest first. */
 
 import type { AppendFile, FileSystem, Log } from "../../core/platform.ts";
+import { parseJson } from "../../lib/parse-json.ts";
 import { dirname } from "../../lib/path.ts";
 import { stripControls, wellFormed } from "../../lib/text.ts";
 
@@ -23,13 +24,8 @@ export interface History {
 }
 
 function parseEntry(line: string): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    // A torn or foreign line costs that line; the caller counts it.
-    return undefined;
-  }
+  // A torn or foreign line costs that line; the caller counts it.
+  const value = parseJson(line);
   // The file may have been written by others: what it holds will be drawn.
   const entry = typeof value === "string" ? wellFormed(stripControls(value)) : "";
   return entry.trim() === "" ? undefined : entry;

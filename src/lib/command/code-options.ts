@@ -6,8 +6,8 @@ import type { Word } from "./word.ts";
 interface CodeOptions extends OptionSpec {
   /** Those of the options with a value that hold code, by letter or name. */
   readonly code: readonly string[];
-  /** What stands before the code in the value; a value without it is none. */
-  readonly prefix?: RegExp;
+  /** Of some of these: what stands before the code in the value; a value without it is none. */
+  readonly prefixes?: Readonly<Record<string, RegExp>>;
 }
 
 const archive: CodeOptions = {
@@ -39,19 +39,21 @@ const archive: CodeOptions = {
 const connection: CodeOptions = {
   short: "bcDEeFIiJLlmOopQRSWwP",
   code: ["o"],
-  prefix: /^\s*(?:Proxy|Local|KnownHosts|Remote)Command(?:\s*=\s*|\s+)/i,
+  prefixes: { o: /^\s*(?:Proxy|Local|KnownHosts|Remote)Command(?:\s*=\s*|\s+)/i },
 };
+
+/** Of the programs that copy by way of ssh: the program in its place, and what serves files at the other end. */
+const copy: CodeOptions = { ...connection, short: "bcDFiJloPSX", code: ["o", "S", "D"] };
 
 const callback: CodeOptions = { short: "dnOsutCcAFGPSWX", code: ["C"] };
 
 const programs: Readonly<Record<string, CodeOptions>> = {
   tar: archive,
-  gtar: archive,
   bsdtar: archive,
   rsync: { short: "efTBM", long: ["rsh"], code: ["e", "rsh"] },
   ssh: connection,
-  sftp: connection,
-  scp: connection,
+  sftp: copy,
+  scp: copy,
   man: { short: "PHCLmMSsepEr", long: ["pager", "html"], code: ["P", "H", "pager", "html"] },
   split: { short: "abClnt", long: ["filter"], code: ["filter"] },
   sort: { short: "koStT", long: ["compress-program"], code: ["compress-program"] },
@@ -62,17 +64,21 @@ const programs: Readonly<Record<string, CodeOptions>> = {
   complete: callback,
 };
 
-/** The values that are code, `undefined` among them where one is left out. */
-export function codeValues(name: string, args: readonly Word[]): readonly (Word | undefined)[] {
+/** The value of an option that holds code. */
+export interface CodeValue {
+  /** `undefined` where it is left out. */
+  readonly word: Word | undefined;
+  /** What of its text a shell reads; `undefined` where it is no code. */
+  codeIn(text: string): string | undefined;
+}
+
+export function codeValues(name: string, args: readonly Word[]): readonly CodeValue[] {
   const spec = Object.hasOwn(programs, name) ? programs[name] : undefined;
   if (spec === undefined) return [];
   const { values } = readOptions(args, spec);
-  return spec.code.flatMap((option) => values.get(option) ?? []);
-}
-
-/** What of the value a shell reads; `undefined` where it is no code. */
-export function codeIn(name: string, value: string): string | undefined {
-  const spec = Object.hasOwn(programs, name) ? programs[name] : undefined;
-  if (spec?.prefix === undefined) return value.replace(/^exec=/, "");
-  return spec.prefix.test(value) ? value.replace(spec.prefix, "") : undefined;
+  return spec.code.flatMap((option) => {
+    const prefix = spec.prefixes?.[option] ?? /^(?:exec=)?/;
+    const codeIn = (text: string) => (prefix.test(text) ? text.replace(prefix, "") : undefined);
+    return (values.get(option) ?? []).map((word) => ({ word, codeIn }));
+  });
 }

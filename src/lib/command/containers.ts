@@ -1,9 +1,10 @@
 /** What a container engine is given: options for this machine, and a command for inside the container. */
 
+import { names } from "./names.ts";
 import { readOptions } from "./options.ts";
 import { shown, staticText, type Word } from "./word.ts";
 
-const engines = new Set(["docker", "podman", "nerdctl", "kubectl", "docker-compose"]);
+const engines = names("docker podman nerdctl kubectl docker-compose");
 
 /** Options with a value, of `run` and `exec`. */
 const spec = {
@@ -18,6 +19,8 @@ const spec = {
 
 /** Values that mean something inside the container alone. */
 const insideOnly = ["w", "workdir", "e", "env", "entrypoint", "tmpfs"];
+
+export const isContainerEngine = (name: string) => engines.has(name);
 
 export interface Container {
   /** The words that can be paths of this machine. */

@@ -1,11 +1,12 @@
 /** What destroys data: recursive and forced deletion, overwriting of devices and of the system. */
 
 import { isInside } from "../inside.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, finding } from "./finding.ts";
 import { gitOptions } from "./git-code.ts";
+import { names } from "./names.ts";
 import { hasLong, type Options, readOptions } from "./options.ts";
 import type { Scene } from "./scene.ts";
-import { knownStart, shown, staticText, type Word, whyDynamic } from "./word.ts";
+import { displayed, knownStart, shown, staticText, type Word, whyDynamic } from "./word.ts";
 
 const ALLOWED = "a plain rm -r of a literal path below the workspace is allowed";
 
@@ -19,11 +20,16 @@ async function whyNotTarget(word: Word, scene: Scene, remote: boolean): Promise<
     if (places === undefined || scene.movedUnknown) return "it is not known where that leads";
     for (const { path } of places) {
       if (path === scene.workspace) return "it is the workspace itself";
-      if (!isInside(scene.workspace, path)) return "it is outside the workspace";
+      if (path === scene.temporaryFolder) return "it is the folder of all temporary files";
+      const isOwn = isInside(scene.workspace, path) || isTemporary(path, scene);
+      if (!isOwn) return "it is outside the workspace";
     }
   }
   return undefined;
 }
+
+const isTemporary = (path: string, { temporaryFolder }: Scene) =>
+  temporaryFolder !== undefined && isInside(temporaryFolder, path);
 
 export async function judgeRm(
   args: readonly Word[],
@@ -34,14 +40,14 @@ export async function judgeRm(
   const recursive = options.letters.has("r") || options.letters.has("R") || hasLong(options, "recursive");
   const forced = options.letters.has("f") || hasLong(options, "force");
   if (hasLong(options, "no-preserve-root"))
-    return found("recursive-delete", `rm without protection of the root is refused; ${ALLOWED}`);
-  if (recursive && forced) return found("recursive-delete", `rm is both recursive and forced; ${ALLOWED}`);
+    return finding("recursive-delete", `rm without protection of the root is refused; ${ALLOWED}`);
+  if (recursive && forced) return finding("recursive-delete", `rm is both recursive and forced; ${ALLOWED}`);
   const unclear = whichCouldBeOption(options, scene);
   if (unclear !== undefined) {
     const fix = "write -- before the names, or name the files";
-    return found(
+    return finding(
       recursive ? "recursive-delete" : "delete",
-      `"${shown(unclear)}" could be an option of rm (it is ${whyDynamic(unclear) ?? "not known"}); ${fix}`,
+      `${displayed(unclear)} could be an option of rm (it is ${whyDynamic(unclear) ?? "not known"}); ${fix}`,
     );
   }
   if (!recursive && !forced) return undefined;
@@ -49,9 +55,9 @@ export async function judgeRm(
     const why = await whyNotTarget(target, scene, remote);
     if (why === undefined) continue;
     const [how, instead] = recursive ? ["recursive", ALLOWED] : ["forced", "leave out -f, or name the files"];
-    return found(
+    return finding(
       recursive ? "recursive-delete" : "delete",
-      `"${shown(target)}" cannot be deleted by a ${how} rm: ${why}; ${instead}`,
+      `${displayed(target)} cannot be deleted by a ${how} rm: ${why}; ${instead}`,
     );
   }
   return undefined;
@@ -69,19 +75,19 @@ function whichCouldBeOption({ unclear }: Options, scene: Scene): Word | undefine
 export function judgeFind(args: readonly Word[]): Finding | undefined {
   const deletes = args.some((word) => staticText(word) === "-delete");
   return deletes
-    ? found(
+    ? finding(
         "find-delete",
         `find -delete removes what it comes upon; list the files first, then delete them by name`,
       )
     : undefined;
 }
 
-const finders = new Set(["find", "fd", "fdfind"]);
+const finders = names("find fd fdfind");
 
 /** `rm` behind find, where the names come from the search. */
 export function judgeFoundDeletion(name: string, via: readonly string[]): Finding | undefined {
   if (!["rm", "unlink"].includes(name) || !finders.has(via.at(-1) ?? "")) return undefined;
-  return found(
+  return finding(
     "find-delete",
     `${via.at(-1)} would delete what it comes upon; list the files first, then delete them by name`,
   );
@@ -97,7 +103,7 @@ export async function judgeSynchronised(
   const why = target === undefined ? "there is no target" : await whyNotTarget(target, scene, remote);
   return why === undefined
     ? undefined
-    : found(
+    : finding(
         "recursive-delete",
         `rsync --delete empties its target, and ${why}; synchronise into a folder below the workspace`,
       );
@@ -111,7 +117,7 @@ export function judgeWindowsDelete(name: string, args: readonly Word[]): Finding
     ((name === "rd" || name === "rmdir") && texts.some((text) => /^\/[sq]/.test(text))) ||
     ((name === "remove-item" || name === "ri") && texts.some((text) => /^-(?:r|fo)/.test(text)));
   return strong
-    ? found("recursive-delete", `${name} is recursive or forced; delete single files by name`)
+    ? finding("recursive-delete", `${name} is recursive or forced; delete single files by name`)
     : undefined;
 }
 
@@ -122,7 +128,7 @@ export function judgeGit(args: readonly Word[]): Finding | undefined {
   if (subcommand === "rm") return judgeGitRm(options);
   // Without force git refuses by itself, unless a setting lets it.
   if (subcommand !== "clean" || options.letters.has("n") || hasLong(options, "dry-run")) return undefined;
-  return found(
+  return finding(
     "recursive-delete",
     "git clean deletes every untracked file; git clean -n shows them, rm deletes them by name",
   );
@@ -133,7 +139,5 @@ function judgeGitRm(options: Options): Finding | undefined {
   const recursive = options.letters.has("r");
   const forced = options.letters.has("f") || hasLong(options, "force");
   if (!recursive || !forced || hasLong(options, "cached", 2)) return undefined;
-  return found("recursive-delete", "git rm is both recursive and forced; leave out -f");
+  return finding("recursive-delete", "git rm is both recursive and forced; leave out -f");
 }
-
-const found = (rule: Finding["rule"], reason: string): Finding => ({ rule, reason });

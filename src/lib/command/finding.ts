@@ -31,6 +31,8 @@ export interface Finding {
   readonly reason: string;
 }
 
+export const finding = (rule: Rule, reason: string): Finding => ({ rule, reason });
+
 /** Findings that neither a pattern of the owner nor his answer sets aside. */
 export const finalRules: ReadonlySet<Rule> = new Set([
   "unreadable",

@@ -2,9 +2,15 @@
 
 import type { SimpleCommand } from "./parsed.ts";
 import type { Scene } from "./scene.ts";
-import { cut, knownStart, shown, staticText, type Word } from "./word.ts";
+import { cut, homeWord, knownStart, shown, staticText, type Word } from "./word.ts";
 
-/** Answers with a folder that the words do not name. */
+/** `cd` alone. */
+export const goesHome = (name: string, args: readonly Word[]) =>
+  name === "cd" && targetOf(args) === undefined;
+
+const targetOf = (args: readonly Word[]) => args.find((word) => !/^-(?:[LPe@n]+|-)$/.test(shown(word)));
+
+/** Answers with a folder that the words do not name, in quotes. */
 export async function followCd(
   { definite }: SimpleCommand,
   name: string,
@@ -12,17 +18,12 @@ export async function followCd(
   scene: Scene,
 ): Promise<string | undefined> {
   if (name === "cd" || name === "pushd" || name === "popd") {
-    const target = args.find((word) => !/^-(?:[LPe@n]+|-)$/.test(shown(word)));
-    const there = target === undefined ? "~" : shown(target);
-    if (name !== "cd" && /^~$|^[+-]\d+$/.test(there)) {
+    const target = targetOf(args);
+    if (goesHome(name, args)) await enterAll(homeWord, scene, definite);
+    else if (name === "popd" || target === undefined || /^[+-]\d*$/.test(shown(target))) {
       await scene.enter(undefined);
-      return undefined;
-    }
-    if (there === "~" || there === "-") {
-      await scene.enter(undefined);
-      return there;
-    }
-    if (target !== undefined) await enterAll(target, scene, definite);
+      return target !== undefined && shown(target) === "-" ? '"-"' : undefined;
+    } else await enterAll(target, scene, definite);
     return undefined;
   }
   for (const [index, word] of args.entries()) {

@@ -1,13 +1,9 @@
 /** What git is told to run: aliases, editors, pagers, hooks given on the command line. */
 
+import type { Code } from "./found.ts";
 import { type OptionSpec, readOptions } from "./options.ts";
+import type { Assignment } from "./parsed.ts";
 import { staticText, textWord, type Word } from "./word.ts";
-
-interface Code {
-  readonly kind: "code";
-  readonly via: string;
-  readonly text: string;
-}
 
 /** Settings whose value git gives to a shell. */
 const codeSettings =
@@ -29,6 +25,27 @@ export function gitCode(args: readonly Word[]): readonly Code[] {
   });
   const [subcommand, ...rest] = operands.map((word) => staticText(word) ?? "");
   return [...found, ...subcommandCode(subcommand ?? "", rest)];
+}
+
+/** Settings that git takes from variables: a key and a value with one number, or all of them in one text. */
+export function gitVariableCode(assignments: readonly Assignment[]): readonly Code[] {
+  const texts = new Map(assignments.map(({ name, value }) => [name, staticText(value)]));
+  return [...texts].flatMap(([variable, text = ""]) => {
+    if (variable === "GIT_CONFIG_PARAMETERS") {
+      return [...text.matchAll(/'([^'=]+)'?='?([^']*)'/g)].flatMap(([, name = "", value = ""]) =>
+        settingCode(name, value),
+      );
+    }
+    const number = /^GIT_CONFIG_VALUE_(\d+)$/.exec(variable)?.[1];
+    if (number === undefined) return [];
+    const name = texts.get(`GIT_CONFIG_KEY_${number}`);
+    // The key may be set elsewhere, and then the value may be any kind of code.
+    return name === undefined
+      ? ["core.pager", "alias.x"].flatMap((key) =>
+          settingCode(key, text).map((found) => ({ ...found, supposed: true })),
+        )
+      : settingCode(name, text);
+  });
 }
 
 function settingCode(name: string, value: string): readonly Code[] {

@@ -1,16 +1,11 @@
 /** Shell code inside the programs of awk and sed. */
 
+import type { Found } from "./found.ts";
 import { readOptions } from "./options.ts";
-import type { Stdin, Suspicion } from "./parsed.ts";
 import { readSedScript } from "./sed-script.ts";
 import { shown, staticText, textWord, type Word } from "./word.ts";
 
-type Inner =
-  | { readonly kind: "code"; readonly via: string; readonly text: string; readonly stdin?: Stdin }
-  | { readonly kind: "opaque"; readonly via: string; readonly text: string | undefined }
-  | { readonly kind: "suspicion"; readonly suspicion: Suspicion };
-
-export function awkCode(via: string, args: readonly Word[]): readonly Inner[] {
+export function awkCode(via: string, args: readonly Word[]): readonly Found[] {
   const { operands, values, letters } = readOptions(args, { short: "Fvfe", long: ["source", "file"] }, false);
   const given = [...(values.get("e") ?? []), ...(values.get("source") ?? [])];
   const fromFile = letters.has("f") || values.has("file");
@@ -21,11 +16,11 @@ export function awkCode(via: string, args: readonly Word[]): readonly Inner[] {
 }
 
 /** `text` is what is known of it, `source` with marks for the rest. */
-export function awkProgram(via: string, text: string | undefined, source = text ?? ""): readonly Inner[] {
+export function awkProgram(via: string, text: string | undefined, source = text ?? ""): readonly Found[] {
   const { outline, strings } = awkOutline(source);
   const textsOf = (pattern: RegExp) =>
     [...outline.matchAll(pattern)].map(([, index]) => strings[Number(index)] ?? "");
-  const codes: readonly Inner[] = [
+  const codes: readonly Found[] = [
     ...textsOf(/system\s*\(\s*"(\d+)"\s*\)/g).map((code) => ({ kind: "code" as const, via, text: code })),
     ...textsOf(/(?<!["\w)\]]\s*)"(\d+)"\s*\|&?\s*getline/g).map((code) => ({
       kind: "code" as const,
@@ -40,7 +35,7 @@ export function awkProgram(via: string, text: string | undefined, source = text 
     })),
   ];
   const calls = (outline.match(/system\s*\(|(?<!\|)\|(?!\|)|@\w+\s*\(/g) ?? []).length;
-  const found: readonly Inner[] = [...codes, { kind: "opaque", via, text }];
+  const found: readonly Found[] = [...codes, { kind: "opaque", via, text }];
   return calls > codes.length || (text === undefined && /system|getline|\|/.test(source))
     ? [...found, hiddenCode(via)]
     : found;
@@ -60,13 +55,13 @@ function awkOutline(source: string): { readonly outline: string; readonly string
   return { outline, strings };
 }
 
-function hiddenCode(via: string): Inner {
+function hiddenCode(via: string): Found {
   const reason = `${via} would run a command that its program puts together; run the command itself`;
   return { kind: "suspicion", suspicion: { rule: "dynamic-code", reason } };
 }
 
 /** GNU sed runs what the commands `e` and `s///e` say. */
-export function sedCode(args: readonly Word[]): readonly Inner[] {
+export function sedCode(args: readonly Word[]): readonly Found[] {
   return sedScripts(args).flatMap((word) => {
     const text = staticText(word);
     if (text === undefined) return [];

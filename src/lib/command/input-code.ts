@@ -2,6 +2,7 @@
 
 import type { Found } from "./found.ts";
 import { awkProgram, sedCode } from "./inner-code.ts";
+import { names } from "./names.ts";
 import { readOptions } from "./options.ts";
 import type { SimpleCommand } from "./parsed.ts";
 import { shown, staticText, textWord, type Word } from "./word.ts";
@@ -19,7 +20,7 @@ export function byInput(name: string, args: readonly Word[], { stdin }: SimpleCo
     return [];
   if (stdin.kind === "text" && stdin.text !== undefined) {
     if (awks.has(name)) return awkProgram(name, stdin.text);
-    if (name === "sed" || name === "gsed") return sedCode([textWord(stdin.text)]);
+    if (name === "sed") return sedCode([textWord(stdin.text)]);
     return isShell
       ? [{ kind: "code", via: name, text: stdin.text }]
       : [{ kind: "opaque", via: interpreter ?? name, text: stdin.text }];
@@ -30,26 +31,23 @@ export function byInput(name: string, args: readonly Word[], { stdin }: SimpleCo
 }
 
 /** Programs that keep what they read for a shell to run later. */
-const queues = new Set(["at", "batch"]);
+const queues = names("at batch");
 /** Programs that open a file and take their commands from standard input. */
-const scriptable = new Set(["ed", "ex", "gdb", "sqlite3"]);
-export const inputNames = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]);
+const scriptable = names("ed ex gdb sqlite3");
+export const inputNames = names("- /dev/stdin /dev/fd/0 /proc/self/fd/0");
 
 /** Programs that take a script by an option. */
 const scriptOption: Readonly<Record<string, string>> = {
   make: "f",
-  gmake: "f",
   awk: "f",
-  gawk: "f",
   mawk: "f",
   nawk: "f",
   sed: "f",
-  gsed: "f",
   vim: "S",
   nvim: "S",
   gdb: "x",
 };
-const awks = new Set(["awk", "gawk", "mawk", "nawk"]);
+const awks = names("awk mawk nawk");
 
 function takesScriptFromInput(name: string, args: readonly Word[]): boolean {
   const letter = Object.hasOwn(scriptOption, name) ? scriptOption[name] : undefined;
@@ -76,9 +74,7 @@ function readsProgramFromInput(isShell: boolean, interpreter: string, args: read
   if (["V", "v", "h"].some((letter) => !isShell && options.letters.has(letter))) return false;
   const [first] = options.operands;
   if (
-    ["make", "gmake", "vim", "vi", "nvim", "emacs", "sqlite3", "gdb", "ed", "ex", "deno", "bun"].includes(
-      interpreter,
-    )
+    ["make", "vim", "vi", "nvim", "emacs", "sqlite3", "gdb", "ed", "ex", "deno", "bun"].includes(interpreter)
   ) {
     return first !== undefined && inputNames.has(staticText(first) ?? "");
   }

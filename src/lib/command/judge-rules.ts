@@ -23,7 +23,7 @@ import {
   judgeWritten,
   wipesHistory,
 } from "./system-rules.ts";
-import { shown, staticText, type Word, whyDynamic } from "./word.ts";
+import { displayed, shown, staticText, type Word, whyDynamic } from "./word.ts";
 import { writtenWords } from "./written-words.ts";
 
 /** `fromWords`: what the owner's pattern for the command, which sees its words, can set aside. */
@@ -50,7 +50,7 @@ export async function judgeCommandRules(
   const name = programName(command);
   if (name === undefined) {
     const why = whyDynamic(first) ?? "an expansion";
-    const reason = `the program "${shown(first)}" is not known beforehand (${why}); write its name`;
+    const reason = `the program ${displayed(first)} is not known beforehand (${why}); write its name`;
     return [...findings, { rule: "dynamic-command", reason, fromWords: false }];
   }
   const remote = command.remote && !parsed.functions.has(name);
@@ -92,7 +92,6 @@ async function judgeSpecial(
     case "rm":
       return judgeRm(args, scene, remote);
     case "find":
-    case "gfind":
       return judgeFind(args);
     case "rsync":
       return judgeSynchronised(args, scene, remote);
@@ -128,7 +127,7 @@ async function judgeRedirects(
       if (wipesHistory(target))
         findings.push({
           rule: "history",
-          reason: `"${shown(target)}" is a record of what was done; leave it as it is`,
+          reason: `${displayed(target)} is a record of what was done; leave it as it is`,
         });
       const finding = remote ? undefined : await judgeWritten(target, scene, "writing to");
       if (finding !== undefined) findings.push(finding);
@@ -170,8 +169,9 @@ function judgeAliases({ commands, variables }: ParsedCommand): readonly Finding[
       .flatMap(({ words }) => words.slice(1).map((word) => shown(word).split("=", 1)[0] ?? "")),
   );
   const used = commands.map(({ words }) => staticText(words[0]) ?? "").find((name) => names.has(name));
-  if (used === undefined && !variables.has("BASH_ALIASES")) return [];
-  const reason = `"${used ?? "BASH_ALIASES"}" is an alias, whose meaning depends on what follows; write the command itself`;
+  const table = ["BASH_ALIASES", "BASH_CMDS"].find((name) => variables.has(name));
+  if (used === undefined && table === undefined) return [];
+  const reason = `"${used ?? table}" is an alias, whose meaning depends on what follows; write the command itself`;
   return [{ rule: "dynamic-command", reason }];
 }
 

@@ -1,4 +1,10 @@
-/** The paths in a program of another language, as far as they stand in it as text. */
+/** Refuses programs of other languages that reach outside the workspace or into the agent's own state. */
+
+import type { Report } from "./check-paths.ts";
+import type { Opaque } from "./parsed.ts";
+import { judgeUse, outside } from "./path-use.ts";
+import type { Scene } from "./scene.ts";
+import { displayed, textWord } from "./word.ts";
 
 /** A path that only the system has, in whatever text. */
 const systemRoot =
@@ -8,13 +14,30 @@ const systemRoot =
 const takesRoot =
   /\b(?:symlink\w*|link|chdir|chroot|listdir|scandir|walk\w*|readdir\w*|opendir|glob|iglob|Path)\s*\(?\s*["']\/["']/;
 
-export interface OpaquePath {
+/** Its text literals are looked at, as far as they look like paths. */
+export async function checkOpaque(
+  { language, text = "" }: Opaque,
+  { scene, restrict, report }: { readonly scene: Scene; readonly restrict: boolean; readonly report: Report },
+): Promise<void> {
+  for (const { text: literal, isRooted } of opaquePaths(text)) {
+    const what = `${displayed(textWord(literal))}, in the ${language} program,`;
+    const places = await scene.places(literal.replace(/^~(?=\/|$)/, scene.home ?? "~"));
+    if (places === undefined && isRooted && restrict) report(outside(what));
+    for (const place of places ?? []) {
+      const use = { place, what, writes: true, takesFolder: false, inspects: false };
+      const finding = judgeUse(use, scene, restrict && isRooted);
+      if (finding !== undefined) report(finding);
+    }
+  }
+}
+
+interface OpaquePath {
   readonly text: string;
   /** It is no data: nothing else begins like this. */
   readonly isRooted: boolean;
 }
 
-export function opaquePaths(program: string): readonly OpaquePath[] {
+function opaquePaths(program: string): readonly OpaquePath[] {
   const literals = [...program.matchAll(/(["'`])((?:(?!\1)[^\\\n]|\\.)*)\1/g)].map(([, , inside = ""]) =>
     unescaped(inside)
       .replace(/^file:\/\//, "")

@@ -1,9 +1,12 @@
 /** Finds every simple command in a shell text: in lists, functions, substitutions, and behind other programs. */
 
-import type { Found } from "./found.ts";
+import type { Code } from "./found.ts";
+import { names } from "./names.ts";
 import type { Opaque, ParsedCommand, ParseResult, SimpleCommand, Suspicion } from "./parsed.ts";
+import { type Surroundings, topLevel } from "./surroundings.ts";
 import { type Dialect, loadSyntax, type Node, problemOf, type ShellSyntax } from "./syntax.ts";
-import { createTreeWalk, type Surroundings, topLevel } from "./tree-walk.ts";
+import { textWithout } from "./text-without.ts";
+import { createTreeWalk } from "./tree-walk.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Word } from "./word.ts";
 import { shells } from "./wrappers.ts";
@@ -34,10 +37,15 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
   const variables = new Map<string, (Word | undefined)[]>();
   const opaque: Opaque[] = [];
   const suspicions: Suspicion[] = [];
+  /** Those that stand in the text itself, and not in code that it holds. */
+  const standing = new Set<Word>();
   let words = 0;
 
   const walk = createTreeWalk(syntax, {
-    command: (command) => add(command, 0),
+    command(command) {
+      if (command.via.length === 0) for (const word of command.words) standing.add(word);
+      add(command, 0);
+    },
     defined: (name) => functions.add(name),
     assigned(name, value) {
       const values = variables.get(name);
@@ -98,8 +106,8 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
     }
   }
 
-  function addCode(found: Extract<Found, { kind: "code" }>, command: SimpleCommand, via: readonly string[]) {
-    const { within, concurrent, feeds } = command;
+  function addCode(found: Code, command: SimpleCommand, via: readonly string[]) {
+    const { within, concurrent, feeds, kept } = command;
     readText(found.text, {
       ...topLevel,
       depth: via.length,
@@ -109,6 +117,7 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
       remote: command.remote || found.remote === true,
       stdin: found.stdin ?? command.stdin,
       feeds,
+      kept,
       supposed: command.supposed || found.supposed === true,
       dialect: dialectOf(found.via, command.dialect),
       definite: false,
@@ -116,21 +125,23 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
   }
 
   readText(text, { ...topLevel, dialect });
-  return { commands, functions, variables, opaque, suspicions };
+  return {
+    commands,
+    functions,
+    variables,
+    opaque,
+    suspicions,
+    textWithout: (words) =>
+      textWithout(
+        syntax,
+        text,
+        words.filter((word) => standing.has(word)),
+      ),
+  };
 }
 
 /** What the shell that reads the command runs itself. */
-const inItself = new Set([
-  "eval",
-  "trap",
-  "alias",
-  "source",
-  ".",
-  "mapfile",
-  "readarray",
-  "complete",
-  "compgen",
-]);
+const inItself = names("eval trap alias source . mapfile readarray complete compgen");
 
 /** Everything else that runs code gives it to `sh`, unless it is a shell that cannot be one. */
 function dialectOf(via: string, outer: Dialect): Dialect {

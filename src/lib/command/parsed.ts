@@ -45,6 +45,8 @@ export interface SimpleCommand {
   readonly remote: boolean;
   /** Another command is given what it puts out: through a pipe, a substitution or a process substitution. */
   readonly feeds: boolean;
+  /** What it puts out goes to a file. */
+  readonly kept: boolean;
   /** Of the shell that reads it: what bash is sure to read, or what any `sh` may. */
   readonly dialect: Dialect;
   /** Code that some program may run, as far as can be told from outside. */
@@ -66,6 +68,8 @@ export interface ParsedCommand {
   readonly variables: ReadonlyMap<string, readonly (Word | undefined)[]>;
   readonly opaque: readonly Opaque[];
   readonly suspicions: readonly Suspicion[];
+  /** The text without what these words say where they stand in it themselves, and without comments. */
+  textWithout(words: readonly Word[]): string;
 }
 
 export type ParseResult =

@@ -1,5 +1,6 @@
 /** The paths that a word may hold: itself, the value of an option, the parts of a list. */
 
+import { names } from "./names.ts";
 import { UNKNOWN } from "./readings.ts";
 import type { Scene } from "./scene.ts";
 import type { Word } from "./word.ts";
@@ -49,8 +50,8 @@ function guesses(part: string): readonly string[] {
 }
 
 /** Programs that take `host:path`, and programs that take `folder:place in a container`. */
-const copiesBetweenHosts = new Set(["scp", "rsync", "sftp"]);
-const containers = new Set(["docker", "podman", "nerdctl"]);
+const copiesBetweenHosts = names("scp rsync sftp");
+const containers = names("docker podman nerdctl");
 
 /** A folder for programs: whoever put them there may have them run. */
 const holdsPrograms = /(?:^|\/)\.?s?bin\/?$/;
@@ -76,10 +77,10 @@ function lastOfBundle(text: string): readonly string[] {
   return /^-[A-Za-z]+((?:[/~]|\.)[\s\S]*)$/.exec(text)?.slice(1) ?? [];
 }
 
-/** `a=/b,/c`, `name=@file;type=x`, `"name=<file"`. Addresses are no lists. */
+/** `a=/b,/c`, `name=@file;type=x`, `"name=<file"`. Addresses are no lists, and a path may hold a `=`. */
 function listed(text: string, as: Role): readonly string[] {
   const plain = text.replace(/\b(?!file:)[a-z][a-z\d+.-]*:\/\/[^\s,;]*/gi, "");
-  return [...plain.matchAll(/([:,;=@<]|^)"?([^:,;=@<"]+)/g)].flatMap(([, before = "", part = ""]) => {
+  return [...plain.matchAll(/([:,;=@<]|^)"?(?=([^:,;@<"]+))/g)].flatMap(([, before = "", part = ""]) => {
     const isPath =
       /^[/~]|^\.{1,2}(?:\/|$)|^\.[^.]/.test(part) && (before !== "" || as === "assignment" || part !== plain);
     return isPath || before === "@" || before === "<" ? [part] : [];

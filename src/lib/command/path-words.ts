@@ -2,12 +2,11 @@
 
 import { containerCommand } from "./containers.ts";
 import { sedFiles, sedScripts } from "./inner-code.ts";
+import { names } from "./names.ts";
 import { readOptions } from "./options.ts";
 import type { SimpleCommand } from "./parsed.ts";
 import { knownStart, shown, staticText, textWord, type Word } from "./word.ts";
 import { interpreterOf, interpreters, shells, wrapperOf } from "./wrappers.ts";
-
-const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 /** Programs none of whose arguments is opened. */
 const pathless = names(
@@ -17,7 +16,7 @@ const pathless = names(
 );
 
 /** Programs whose first operand is a pattern or a program. */
-const patternFirst: Readonly<Record<string, { readonly short: string; readonly gives: string }>> = {
+export const patternFirst: Readonly<Record<string, { readonly short: string; readonly gives: string }>> = {
   grep: { short: "ABCmefd", gives: "ef" },
   egrep: { short: "ABCmefd", gives: "ef" },
   fgrep: { short: "ABCmefd", gives: "ef" },
@@ -27,8 +26,7 @@ const patternFirst: Readonly<Record<string, { readonly short: string; readonly g
   ack: { short: "ABCm", gives: "" },
   jq: { short: "fL", gives: "f" },
   yq: { short: "", gives: "" },
-  awk: { short: "Fvf", gives: "f" },
-  gawk: { short: "Fvfe", gives: "fe" },
+  awk: { short: "Fvfe", gives: "fe" },
   mawk: { short: "Fvf", gives: "f" },
   fd: { short: "etdEjx", gives: "" },
   fdfind: { short: "etdEjx", gives: "" },
@@ -46,7 +44,7 @@ const separators: Readonly<Record<string, { readonly short: string; readonly fil
 export const readers: ReadonlySet<string> = names(
   "cat tac less more head tail grep egrep fgrep zgrep rg ag ack ls dir tree file stat wc jq yq diff cmp comm sort uniq cut " +
     "nl od xxd hexdump strings md5sum sha1sum sha256sum sha512sum cksum du df readlink realpath test [ [[ for cd pushd " +
-    "find fd fdfind bat column paste fold rev zcat base64 awk gawk mawk git",
+    "find fd fdfind bat column paste fold rev zcat base64 awk mawk sed git",
 );
 
 /** The words that can be paths. The code in a `-c` and the command behind a wrapper are looked at by themselves. */
@@ -75,14 +73,14 @@ export function pathWords(name: string, args: readonly Word[]): readonly Word[] 
     const evaluates = [...letters, ...long].some((one) => values.has(one)) || staticText(args[0]) === "eval";
     return evaluates ? operands.filter((word) => /^[./~]/.test(shown(word))) : args;
   }
-  if (name === "sed" || name === "gsed") {
+  if (name === "sed") {
     const scripts = new Set(sedScripts(args));
     const rest = args.filter(
       (word) => !scripts.has(word) && !/^-[a-z]*e|^--expression/.test(knownStart(word)),
     );
     return [...rest, ...sedFiles(args).reads];
   }
-  if (name === "find" || name === "gfind") return findWords(args);
+  if (name === "find") return findWords(args);
   if (name === "git") return gitWords(args);
   const pattern = Object.hasOwn(patternFirst, name) ? patternFirst[name] : undefined;
   if (pattern === undefined) return withoutTexts(name, args);

@@ -24,7 +24,6 @@ const codeWords: Readonly<Record<string, RegExp>> = {
   nvim: /^\+\D/,
   ex: /^\+\D/,
   make: /^\w+[:?+]?=/,
-  gmake: /^\w+[:?+]?=/,
 };
 
 /** `node -pe`: the second letter asks for a value too, and is none. `emacs -eval`: one dash is enough. */

@@ -1,5 +1,6 @@
 /** What the words of a command can stand for, given what the text sets its variables to. */
 
+import { names } from "./names.ts";
 import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
 import { type Piece, type Word, whyDynamic } from "./word.ts";
 
@@ -26,11 +27,9 @@ const MOST_READINGS = 16;
 const MOST_VALUES = 256;
 
 /** Set in every shell, to what is not known here. */
-const alwaysSet: ReadonlySet<string> = new Set(
-  (
-    "PATH USER LANG TERM SHELL HOSTNAME RANDOM SECONDS LINENO UID EUID PPID BASHPID BASH BASH_VERSION BASH_SOURCE " +
-    "FUNCNAME EPOCHSECONDS HOSTTYPE OSTYPE MACHTYPE REPLY OPTARG OPTIND COLUMNS LINES PYTHONUNBUFFERED # ? $ - 0"
-  ).split(" "),
+const alwaysSet: ReadonlySet<string> = names(
+  "PATH USER LANG TERM SHELL HOSTNAME RANDOM SECONDS LINENO UID EUID PPID BASHPID BASH BASH_VERSION BASH_SOURCE",
+  "FUNCNAME EPOCHSECONDS HOSTTYPE OSTYPE MACHTYPE REPLY OPTARG OPTIND COLUMNS LINES PYTHONUNBUFFERED # ? $ - 0",
 );
 
 /** What an argument that is left out would make of a path, where nobody would write it as the end of one. */
@@ -44,7 +43,15 @@ export interface Reader {
 
 export function createReader(
   parsed: ParsedCommand,
-  { home, folders }: { readonly home: string | undefined; folders(): readonly string[] | undefined },
+  {
+    home,
+    temporaryFolder,
+    folders,
+  }: {
+    readonly home: string | undefined;
+    readonly temporaryFolder: string | undefined;
+    folders(): readonly string[] | undefined;
+  },
 ): Reader {
   /** Values that are being read, so that `x=$x/y` ends. */
   const open = new Set<Word>();
@@ -91,6 +98,7 @@ export function createReader(
 
   function unassigned(name: string, word: Word): readonly Reading[] {
     if (name === "HOME" && home !== undefined) return [known(home)];
+    if (name === "TMPDIR" && temporaryFolder !== undefined) return [known(temporaryFolder)];
     if (name === "PWD") return folders()?.map(known) ?? [unknown(word)];
     if (name === "IFS") return [known(" \t\n")];
     if (alwaysSet.has(name)) return [unknown(word)];

@@ -1,16 +1,10 @@
 /** Redirections: the files a command reads and writes, and where its standard input comes from. */
 
 import type { Redirect, Stdin } from "./parsed.ts";
-import type { Node, ShellSyntax } from "./syntax.ts";
+import { type Node, OPERATOR, type ShellSyntax } from "./syntax.ts";
 import { dynamicWord, readWord, readWords, staticText } from "./word.ts";
 
-/** The parser's numbers for the operators. */
-const READ = 56;
-const READ_WRITE = 57;
-const READ_COPY = 58;
-const WRITE_COPY = 59;
-const HERE_DOCUMENTS: ReadonlySet<unknown> = new Set([61, 62]);
-const HERE_STRING = 63;
+const HERE_DOCUMENTS: ReadonlySet<unknown> = new Set(OPERATOR.hereDocuments);
 
 export function readRedirects(
   syntax: ShellSyntax,
@@ -21,17 +15,17 @@ export function readRedirects(
   for (const node of nodes) {
     const op = node.raw["Op"];
     const ofStdin = ["", "0"].includes(String(syntax.child(node, "N")?.raw["Value"] ?? ""));
-    if (HERE_DOCUMENTS.has(op) || op === HERE_STRING) {
+    if (HERE_DOCUMENTS.has(op) || op === OPERATOR.hereString) {
       if (ofStdin) stdin = { kind: "text", text: inputText(syntax, node) };
       continue;
     }
-    const reads = op === READ || op === READ_COPY;
-    if ((reads || op === READ_WRITE) && ofStdin) stdin = { kind: "file" };
+    const reads = op === OPERATOR.read || op === OPERATOR.readCopy;
+    if ((reads || op === OPERATOR.readWrite) && ofStdin) stdin = { kind: "file" };
     const target = readTarget(syntax, node);
     const isDescriptor = /^(?:\d+-?|-)$/.test(staticText(target) ?? "");
-    if ((op === WRITE_COPY || op === READ_COPY) && isDescriptor) {
+    if ((op === OPERATOR.writeCopy || op === OPERATOR.readCopy) && isDescriptor) {
       // Whatever that descriptor is.
-      if (op === READ_COPY && ofStdin) stdin = { kind: "pipe" };
+      if (op === OPERATOR.readCopy && ofStdin) stdin = { kind: "pipe" };
       continue;
     }
     // A process substitution feeds the program what a command puts out.

@@ -1,5 +1,6 @@
 /** Where a command would run: what its words can stand for, and where its paths lead. */
 
+import { errorCode } from "../error-code.ts";
 import { isInside } from "../inside.ts";
 import { dirname } from "../path.ts";
 import { isPattern, segmentMatches, splitPattern } from "./file-patterns.ts";
@@ -11,6 +12,8 @@ export interface ProtectedPath {
   readonly path: string;
   /** What a command may do below it. The longest path that holds a place decides. */
   readonly allows: "nothing" | "reading";
+  /** No tool is made for it. */
+  readonly isConfiguration?: boolean;
 }
 
 export interface SceneOptions {
@@ -19,6 +22,8 @@ export interface SceneOptions {
   readonly allowedPaths?: readonly string[];
   readonly cwd: string;
   readonly home: string | undefined;
+  /** A folder for temporary files that is the command's own, real. Omitted where it shares one with others. */
+  readonly temporaryFolder?: string | undefined;
   readonly protectedPaths: readonly ProtectedPath[];
   /** The real path of the nearest parent that exists, with the rest added. Rejects like the file system. */
   readonly resolve: (path: string) => Promise<string>;
@@ -29,7 +34,7 @@ export interface SceneOptions {
   readonly list?: (folder: string) => Promise<readonly Entry[] | undefined>;
 }
 
-export interface Entry {
+interface Entry {
   readonly name: string;
   readonly kind: "file" | "directory" | "link" | "other";
 }
@@ -63,7 +68,7 @@ const MOST_FOLDERS = 8;
 const MOST_LISTED = 1_000;
 
 export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene {
-  const { home, cwd, resolve, list } = options;
+  const { home, temporaryFolder, cwd, resolve, list } = options;
   /** Both as `cd` names them and as they really are. */
   const folders = new Set([cwd]);
   const visited = new Set([cwd]);
@@ -73,13 +78,18 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
   const dotted =
     parsed.variables.has("GLOBIGNORE") ||
     parsed.commands.some(({ words }) => words.some((word) => shown(word).includes("dotglob")));
-  const reader = createReader(parsed, { home, folders: () => (movedUnknown ? undefined : [...folders]) });
+  const reader = createReader(parsed, {
+    home,
+    temporaryFolder,
+    folders: () => (movedUnknown ? undefined : [...folders]),
+  });
 
   /** `undefined` where the system refuses, for which a loop of links is the usual reason: it leads nowhere. */
   function real(path: string): Promise<string | undefined> {
     let found = known.get(path);
     if (found === undefined) {
-      found = resolve(path).catch(() => undefined);
+      // No path holds a NUL, which an address may hide.
+      found = path.includes("\0") ? Promise.resolve(undefined) : resolve(path).catch(asUnknown);
       known.set(path, found);
     }
     return found;
@@ -149,7 +159,7 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
     for (let looked = 0; pending.length > 0; looked++) {
       const at = pending.pop();
       // What cannot be looked at could hold any link.
-      const entries = at && (await list?.(at.path).catch(() => undefined));
+      const entries = at && (await list?.(at.path).catch(asUnknown));
       if (at === undefined || entries === undefined || looked > MOST_LISTED) return undefined;
       const [segment = "", ...rest] = at.pattern;
       for (const { name, kind } of entries) {
@@ -192,6 +202,12 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
   };
 }
 
+/** What the system refuses to tell is not known; everything else is a fault of ours. */
+function asUnknown(error: unknown): undefined {
+  if (/^E[A-Z\d]+$/.test(errorCode(error) ?? "")) return undefined;
+  throw error;
+}
+
 /** `a/b/..` as `a`, whatever `b` is. */
 function withoutParents(path: string): string {
   const kept: string[] = [];
@@ -203,39 +219,9 @@ function withoutParents(path: string): string {
 }
 
 /** In the workspace, or in what is allowed beside it. */
-export function isPermitted(path: string, { workspace, allowedPaths = [] }: SceneOptions): boolean {
-  return [workspace, ...allowedPaths].some((folder) => isInside(folder, path));
-}
-
-/** A pattern that can step out of its folder. */
-export function climbs({ pattern }: Place, dotted: boolean): boolean {
-  return pattern.some(
-    (segment, index) =>
-      segment === ".." ||
-      (index < pattern.length - 1 && isPattern(segment) && segmentMatches(segment, "..", dotted)),
-  );
-}
-
-export type Overlap = "apart" | "within" | "around";
-
-/** How a place lies to a folder: within it, or around it, as a pattern or a parent folder can be. */
-export function overlap(place: Place, folder: string, dotted: boolean): Overlap {
-  const [path, other] = [folded(place.path), folded(folder)];
-  if (isInside(other, path)) return "within";
-  if (!isInside(path, other)) return "apart";
-  const below = other.slice(path.length).split("/").filter(Boolean);
-  for (const [index, segment] of place.pattern.entries()) {
-    const name = below[index];
-    if (name === undefined) return "within";
-    // Hidden folders are not gone into.
-    if (segment === "**")
-      return dotted || !below.slice(index).some((one) => one.startsWith(".")) ? "within" : "apart";
-    if (!segmentMatches(folded(segment), name, dotted)) return "apart";
-  }
-  return place.pattern.length >= below.length ? "within" : "around";
-}
-
-/** Some file systems take names for the same that differ in case or in how accents are written. */
-function folded(path: string): string {
-  return path.normalize("NFD").toUpperCase().toLowerCase();
+export function isPermitted(
+  path: string,
+  { workspace, temporaryFolder = workspace, allowedPaths = [] }: SceneOptions,
+): boolean {
+  return [workspace, temporaryFolder, ...allowedPaths].some((folder) => isInside(folder, path));
 }

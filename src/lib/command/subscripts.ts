@@ -1,5 +1,6 @@
 /** Commands hidden in the subscripts of names: the shell runs them when it evaluates what it was given as text. */
 
+import { names } from "./names.ts";
 import { readOptions } from "./options.ts";
 import type { Suspicion } from "./parsed.ts";
 import { staticText, type Word } from "./word.ts";
@@ -12,9 +13,7 @@ export function hiddenCommand(where: string, text: string | undefined): readonly
 }
 
 /** Builtins whose operands are names of variables. */
-const takesNames = new Set(
-  "read unset declare typeset local readonly export let getopts mapfile readarray".split(" "),
-);
+const takesNames = names("read unset declare typeset local readonly export let getopts mapfile readarray");
 /** Builtins that take a name after one option. */
 const nameOption: Readonly<Record<string, string>> = { printf: "v", test: "v", "[": "v", wait: "p" };
 

@@ -13,6 +13,36 @@ export interface Node {
 /** What bash reads, and what a `sh` reads that knows nothing of bash. */
 export type Dialect = "bash" | "posix";
 
+/** The parser's numbers for the operators that matter. */
+export const OPERATOR = {
+  and: 10,
+  pipe: 12,
+  pipeAll: 13,
+  read: 56,
+  readWrite: 57,
+  readCopy: 58,
+  writeCopy: 59,
+  /** `<<` and `<<-` */
+  hereDocuments: [61, 62],
+  hereString: 63,
+  writeAll: 64,
+  appendAll: 65,
+  /** `>(command)` */
+  toCommand: 67,
+  /** `+`, `:+`, `-`, `:-`, `?`, `:?`, `=` and `:=` in an expansion. */
+  alternatives: [68, 69, 70, 71, 72, 73, 74, 75],
+  /** `${name@operator}` */
+  transform: 84,
+  /** `-R`, `-v`, and the comparisons of numbers. */
+  evaluating: [110, 111, 116, 117, 118, 119, 120, 121],
+} as const;
+
+/** A stretch of a text, in bytes. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface ShellSyntax {
   /** Throws what the parser throws; `problemOf()` reads it. */
   parse(text: string, dialect: Dialect): Node;
@@ -22,6 +52,10 @@ export interface ShellSyntax {
   children(node: Node, field: string): readonly Node[];
   /** The nodes in a field of a record that is no node itself. */
   inRecord(record: unknown, field: string): readonly Node[];
+  /** Where a node stands in the text that it was read from. */
+  span(node: Node): Span;
+  /** The comments of a text that `parse` took. */
+  comments(text: string): readonly Span[];
 }
 
 /** The part of mvdan-sh that is used here; it brings no types. */
@@ -34,6 +68,12 @@ interface MvdanSh {
     Walk(node: unknown, visit: (node: unknown) => boolean): void;
     readonly LangPOSIX: unknown;
   };
+}
+
+/** What the parser's nodes can do. */
+interface Placed {
+  Pos(): { Offset(): number };
+  End(): { Offset(): number };
 }
 
 interface Parser {
@@ -65,23 +105,29 @@ export const loadSyntax: () => Promise<ShellSyntax> = lazy(async () => {
     return type;
   }
 
+  function walkComments(text: string, visit: (comment: Placed & { readonly Text: unknown }) => void): void {
+    const onNode = (node: unknown): boolean => {
+      if (typeof node !== "object" || node === null) return true;
+      if ("Hash" in node && "Text" in node) visit(node as unknown as Placed & { readonly Text: unknown });
+      // The parser's own walk leaves these out.
+      if ("Slice" in node) {
+        for (const { raw } of [...inRecord(node.Slice, "Offset"), ...inRecord(node.Slice, "Length")]) {
+          syntax.Walk(raw, onNode);
+        }
+      }
+      return true;
+    };
+    syntax.Walk(syntax.NewParser(syntax.KeepComments(true)).Parse(text, "command"), onNode);
+  }
+
   /** The parser lets a comment go on behind a backslash at the end of its line. To a shell the next line is code. */
   function hidesLine(text: string): boolean {
     if (!text.split("\\\n").some((before) => before.includes("#", before.lastIndexOf("\n") + 1)))
       return false;
     let hides = false;
-    const visit = (node: unknown): boolean => {
-      if (typeof node !== "object" || node === null) return true;
-      if ("Hash" in node && "Text" in node) hides ||= String(node.Text).includes("\\\n");
-      // The parser's own walk leaves these out.
-      if ("Slice" in node) {
-        for (const { raw } of [...inRecord(node.Slice, "Offset"), ...inRecord(node.Slice, "Length")]) {
-          syntax.Walk(raw, visit);
-        }
-      }
-      return true;
-    };
-    syntax.Walk(syntax.NewParser(syntax.KeepComments(true)).Parse(text, "command"), visit);
+    walkComments(text, ({ Text }) => {
+      hides ||= String(Text).includes("\\\n");
+    });
     return hides;
   }
 
@@ -119,8 +165,18 @@ export const loadSyntax: () => Promise<ShellSyntax> = lazy(async () => {
     child: (node, field) => children(node, field)[0],
     children,
     inRecord,
+    span: ({ raw }) => spanOf(raw as unknown as Placed),
+    comments(text) {
+      const spans: Span[] = [];
+      walkComments(text, (comment) => spans.push(spanOf(comment)));
+      return spans;
+    },
   };
 });
+
+function spanOf(placed: Placed): Span {
+  return { from: placed.Pos().Offset(), to: placed.End().Offset() };
+}
 
 /** What the parser has against a text, in one line. Errors of the parser are not `Error`s. */
 export function problemOf(error: unknown): string {

@@ -1,11 +1,10 @@
 /** What stops the machine, changes its disks or its system files. */
 
-import type { Finding } from "./finding.ts";
+import { type Finding, finding } from "./finding.ts";
+import { names } from "./names.ts";
 import { hasLong, readOptions } from "./options.ts";
 import { isPermitted, type Scene } from "./scene.ts";
-import { knownStart, shown, staticText, type Word } from "./word.ts";
-
-const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+import { displayed, knownStart, shown, staticText, textWord, type Word } from "./word.ts";
 
 const power = names(
   "shutdown reboot halt poweroff pm-suspend pm-hibernate pm-powersave rtcwake openrc-shutdown kexec stop-computer restart-computer",
@@ -39,21 +38,21 @@ export function judgePower(name: string, args: readonly Word[]): Finding | undef
       texts.some((text) => /(?:PowerOff|Reboot|Halt|Suspend|Hibernate)\b/.test(text))) ||
     (name === "osascript" && texts.some((text) => /shut down|restart/i.test(text)));
   return stops
-    ? found("power", `${name} would stop or suspend the machine; tell the user if that is needed`)
+    ? finding("power", `${name} would stop or suspend the machine; tell the user if that is needed`)
     : undefined;
 }
 
 export function judgeKill(name: string, args: readonly Word[]): Finding | undefined {
   const texts = args.map((word) => staticText(word) ?? "");
   if (name === "killall5")
-    return found("kill-system", "killall5 ends every process; end single processes by their id");
+    return finding("kill-system", "killall5 ends every process; end single processes by their id");
   if (name === "kill") {
     const listsOnly = texts.some((text) => text === "-l" || text === "-L");
     // The first word with a dash is the signal, later ones are groups; `-1` alone is a signal without a process.
     const signal = /^-(?!-)/.test(texts[0] ?? "") ? (/^-[sn]$/.test(texts[0] ?? "") ? 2 : 1) : 0;
     const everybody = texts.slice(signal).some((text) => text === "-1" || text === "1" || text === "0");
     return everybody && !listsOnly
-      ? found(
+      ? finding(
           "kill-system",
           "kill is aimed at every process or at the first; end single processes by their id",
         )
@@ -68,30 +67,28 @@ export function judgeKill(name: string, args: readonly Word[]): Finding | undefi
   );
   const everyOfUser = operands.length === 0 && letters.has("u");
   return wide || everyOfUser
-    ? found("kill-system", `${name} would end processes of the system; end single processes by their id`)
+    ? finding("kill-system", `${name} would end processes of the system; end single processes by their id`)
     : undefined;
 }
 
 export function judgeDisk(name: string, args: readonly Word[]): Finding | undefined {
   if (destructive.has(name))
-    return found("destructive-program", `${name} destroys data for good; rm deletes files by name`);
+    return finding("destructive-program", `${name} destroys data for good; rm deletes files by name`);
   const mounts =
     name === "mount" &&
     args.some((word) => !/^-[lhVt]|^--(?:help|version|show-labels)/.test(shown(word))) &&
-    !(shown(args[0] ?? word("")) === "-t" && args.length === 2);
+    !(shown(args[0] ?? textWord("")) === "-t" && args.length === 2);
   const erases =
     (name === "diskutil" &&
       args.some((one) => /^(?:erase|partition|reformat|zero|secureErase|apfs|unmount)/i.test(shown(one)))) ||
     ((name === "zpool" || name === "zfs") &&
       args.some((one) => /^(?:destroy|rollback|labelclear|create)$/.test(shown(one))));
   if (disks.has(name) && !listsDisks(name, args))
-    return found("disk", `${name} works on disks and mounts; df and lsblk show them`);
+    return finding("disk", `${name} works on disks and mounts; df and lsblk show them`);
   return /^mkfs(?:\.|$)/.test(name) || mounts || erases
-    ? found("disk", `${name} works on disks and mounts; df and lsblk show them`)
+    ? finding("disk", `${name} works on disks and mounts; df and lsblk show them`)
     : undefined;
 }
-
-const word = (text: string): Word => ({ pieces: [{ kind: "text", text }], glob: false, tilde: false });
 
 function listsDisks(name: string, args: readonly Word[]): boolean {
   return (
@@ -108,7 +105,7 @@ export function judgeDd(args: readonly Word[]): Finding | undefined {
         !/^(?:if|bs|count|skip|seek|status|conv|iflag)=/.test(knownStart(one))),
   );
   return writes
-    ? found(
+    ? finding(
         "overwrite",
         "dd of= overwrites its target; use cp, head -c or truncate for files of the workspace",
       )
@@ -119,14 +116,14 @@ export function judgeDd(args: readonly Word[]): Finding | undefined {
 export async function judgeWritten(target: Word, scene: Scene, what: string): Promise<Finding | undefined> {
   for (const { text } of scene.read(target)) {
     if (/^\/dev\/(?:tcp|udp)\//.test(text))
-      return found(
+      return finding(
         "network-device",
-        `"${shown(target)}" opens a connection past the network guard; use web_fetch or curl`,
+        `${displayed(target)} opens a connection past the network guard; use web_fetch or curl`,
       );
     if (windowsFolder.test(text))
-      return found(
+      return finding(
         "system-write",
-        `${what} "${shown(target)}" would change the system; write below the workspace`,
+        `${what} ${displayed(target)} would change the system; write below the workspace`,
       );
     for (const { path } of (await scene.places(text)) ?? []) {
       if (
@@ -135,14 +132,14 @@ export async function judgeWritten(target: Word, scene: Scene, what: string): Pr
       )
         continue;
       if (path.startsWith("/dev/"))
-        return found(
+        return finding(
           "device-write",
-          `${what} "${shown(target)}" would overwrite a device; write to a file below the workspace`,
+          `${what} ${displayed(target)} would overwrite a device; write to a file below the workspace`,
         );
       if (systemFolder.test(path) && !isOwnTemporary(path))
-        return found(
+        return finding(
           "system-write",
-          `${what} "${shown(target)}" would change the system; write below the workspace`,
+          `${what} ${displayed(target)} would change the system; write below the workspace`,
         );
     }
   }
@@ -164,9 +161,9 @@ export async function judgePermissions(
     for (const { text, whole } of readings) {
       const places = whole ? await scene.places(text) : undefined;
       if (places?.every(({ path }) => isPermitted(path, scene)) === true) continue;
-      return found(
+      return finding(
         "permissions",
-        `${name} -R of "${shown(target)}" reaches beyond the workspace; name a folder below it`,
+        `${name} -R of ${displayed(target)} reaches beyond the workspace; name a folder below it`,
       );
     }
   }
@@ -185,7 +182,7 @@ export function judgeHistory(name: string, args: readonly Word[]): Finding | und
     (/^(?:rm|unlink|truncate|shred|ln|cp|mv|tee|sed)$/.test(name) &&
       texts.some((text) => historyFile.test(text)));
   return wipes
-    ? found("history", `${name} would wipe a record of what was done; leave it as it is`)
+    ? finding("history", `${name} would wipe a record of what was done; leave it as it is`)
     : undefined;
 }
 
@@ -195,10 +192,8 @@ export function wipesHistory(target: Word): boolean {
 
 export function judgeCrontab(args: readonly Word[]): Finding | undefined {
   const { letters, operands } = readOptions(args, { short: "u" });
-  if (letters.has("r")) return found("crontab", "crontab -r deletes every job; crontab -l lists them");
+  if (letters.has("r")) return finding("crontab", "crontab -r deletes every job; crontab -l lists them");
   return operands.length > 0
-    ? found("crontab", "crontab would replace every job by what is not judged; use the cron tool")
+    ? finding("crontab", "crontab would replace every job by what is not judged; use the cron tool")
     : undefined;
 }
-
-const found = (rule: Finding["rule"], reason: string): Finding => ({ rule, reason });

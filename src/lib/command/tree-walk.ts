@@ -1,62 +1,19 @@
 /** Walks a syntax tree of the shell and reports the simple commands, functions and variables in it. */
 
-import type { Assignment, Redirect, SimpleCommand, Stdin, Suspicion } from "./parsed.ts";
+import { names } from "./names.ts";
+import type { Stdin } from "./parsed.ts";
 import { readRedirects } from "./redirects.ts";
-import { hiddenCommand } from "./subscripts.ts";
-import type { Dialect, Node, ShellSyntax } from "./syntax.ts";
-import { readWord, readWords, staticText, textWord, type Word } from "./word.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { type Node, OPERATOR, type ShellSyntax } from "./syntax.ts";
+import { visitCall, visitDeclaration } from "./tree-calls.ts";
+import { createTreeContext, type TreeListener, TreeProblem } from "./tree-context.ts";
+import { visitExpansion } from "./tree-expansions.ts";
+import { readWord, readWords, staticText, type Word } from "./word.ts";
 
-/** What is true of a command because of where it stands. */
-export interface Surroundings {
-  readonly depth: number;
-  readonly via: readonly string[];
-  readonly within: readonly string[];
-  readonly concurrent: boolean;
-  readonly remote: boolean;
-  readonly stdin: Stdin;
-  readonly definite: boolean;
-  readonly feeds: boolean;
-  readonly dialect: Dialect;
-  readonly supposed: boolean;
-  /** How this tree was read, where a shell may read it in more than one way. */
-  readonly reading: Dialect;
-  /** Between double quotes, or in a here-document. */
-  readonly quoted: boolean;
-}
-
-export const topLevel: Surroundings = {
-  depth: 0,
-  via: [],
-  within: [],
-  concurrent: false,
-  remote: false,
-  stdin: { kind: "inherited" },
-  definite: true,
-  feeds: false,
-  dialect: "bash",
-  supposed: false,
-  reading: "bash",
-  quoted: false,
-};
-
-export interface TreeListener {
-  command(command: SimpleCommand): void;
-  defined(name: string): void;
-  assigned(name: string, value: Word | undefined): void;
-  suspect(suspicion: Suspicion): void;
-}
-
-/** The parser's numbers for the operators that matter. */
-const PIPES: ReadonlySet<unknown> = new Set([12, 13]);
-const AND = 10;
-/** `&>` and `&>>` */
-const WRITE_ALL: ReadonlySet<unknown> = new Set([64, 65]);
-/** `>(command)` */
-const TAKES_OUTPUT = 67;
+const PIPES: ReadonlySet<unknown> = new Set([OPERATOR.pipe, OPERATOR.pipeAll]);
+const WRITE_ALL: ReadonlySet<unknown> = new Set([OPERATOR.writeAll, OPERATOR.appendAll]);
 /** `-eq` and its like, whose sides are arithmetic, and `-v` and `-R`, which take names. */
-const EVALUATING: ReadonlySet<unknown> = new Set([110, 111, 116, 117, 118, 119, 120, 121]);
-/** `${name@operator}` */
-const AT_OPERATOR = 84;
+const EVALUATING: ReadonlySet<unknown> = new Set(OPERATOR.evaluating);
 
 /**
  * The fields of a node that hold nodes, for the types in which nothing else is to see. A type that is in no
@@ -86,11 +43,9 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Nodes whose words are evaluated as arithmetic. */
-const arithmetic: ReadonlySet<string> = new Set(
-  "ArithmExp ArithmCmd ParenArithm UnaryArithm BinaryArithm CStyleLoop".split(" "),
+const arithmetic: ReadonlySet<string> = names(
+  "ArithmExp ArithmCmd ParenArithm UnaryArithm BinaryArithm CStyleLoop",
 );
-
-class TreeProblem extends Error {}
 
 /** Reports what it finds below a node. Throws for a tree it does not know all types of. */
 export function createTreeWalk(
@@ -98,6 +53,8 @@ export function createTreeWalk(
   listener: TreeListener,
 ): (node: Node, surroundings: Surroundings) => void {
   const { child, children } = syntax;
+  const context = createTreeContext(syntax, listener, visit);
+  const { each, report, keyword, evaluated } = context;
 
   function visit(node: Node | undefined, at: Surroundings): void {
     if (node === undefined) return;
@@ -139,12 +96,12 @@ export function createTreeWalk(
         each(node, ["Stmts"], { ...at, quoted: false, feeds: true });
         return;
       case "ProcSubst": {
-        const stdin: Stdin = node.raw["Op"] === TAKES_OUTPUT ? { kind: "pipe" } : at.stdin;
+        const stdin: Stdin = node.raw["Op"] === OPERATOR.toCommand ? { kind: "pipe" } : at.stdin;
         each(node, ["Stmts"], { ...at, quoted: false, feeds: true, stdin });
         return;
       }
       case "ParamExp":
-        visitExpansion(node, at);
+        visitExpansion(context, node, at);
         return;
       case "ExtGlob":
         // The parser does not look inside.
@@ -167,11 +124,6 @@ export function createTreeWalk(
     }
   }
 
-  function each(node: Node, names: readonly string[], outer: Surroundings): void {
-    const at = { ...outer, definite: false };
-    for (const name of names) for (const one of children(node, name)) visit(one, at);
-  }
-
   function visitStatement(node: Node, outer: Surroundings): void {
     const command = child(node, "Cmd");
     const nodes = children(node, "Redirs");
@@ -187,6 +139,8 @@ export function createTreeWalk(
       ...outer,
       concurrent: outer.concurrent || node.raw["Background"] === true || node.raw["Coprocess"] === true,
       stdin: stdin ?? outer.stdin,
+      kept:
+        outer.kept || redirects.some(({ writes, target }) => writes && staticText(target) !== "/dev/null"),
       definite:
         outer.definite &&
         node.raw["Negated"] !== true &&
@@ -194,91 +148,25 @@ export function createTreeWalk(
         (command?.type === "CallExpr" || command?.type === "BinaryCmd"),
     };
     if (command?.type === "CallExpr") {
-      visitCall(command, redirects, at);
+      visitCall(context, command, redirects, at);
       return;
     }
     if (command?.type === "DeclClause") {
-      visitDeclaration(command, redirects, at);
+      visitDeclaration(context, command, redirects, at);
       return;
     }
-    if (redirects.length > 0) report([], [], redirects, at);
+    if (redirects.length > 0) report({ words: [], redirects }, at);
     visit(command, at);
   }
 
   function visitBinary(node: Node, at: Surroundings): void {
     if (!PIPES.has(node.raw["Op"])) {
-      visit(child(node, "X"), { ...at, definite: at.definite && node.raw["Op"] === AND });
+      visit(child(node, "X"), { ...at, definite: at.definite && node.raw["Op"] === OPERATOR.and });
       visit(child(node, "Y"), { ...at, definite: false });
       return;
     }
     visit(child(node, "X"), { ...at, concurrent: true, definite: false, feeds: true });
     visit(child(node, "Y"), { ...at, concurrent: true, definite: false, stdin: { kind: "pipe" } });
-  }
-
-  function visitCall(node: Node, redirects: readonly Redirect[], at: Surroundings): void {
-    const assignments = children(node, "Assigns").map((one) => readAssignment(one, at));
-    const args = children(node, "Args");
-    for (const word of args) visit(word, { ...at, definite: false });
-    const words = args.flatMap((word) => readWords(syntax, word));
-    if (words.length === 0) for (const { name, value } of assignments) listener.assigned(name, value);
-    if (words.length > 0 || assignments.length > 0 || redirects.length > 0) {
-      report(words, assignments, redirects, at);
-    }
-  }
-
-  function visitDeclaration(node: Node, redirects: readonly Redirect[], at: Surroundings): void {
-    const words = [textWord(String(child(node, "Variant")?.raw["Value"] ?? "declare"))];
-    const assignments: Assignment[] = [];
-    for (const one of children(node, "Args")) {
-      if (one.raw["Naked"] !== true) {
-        const assignment = readAssignment(one, at);
-        assignments.push(assignment);
-        listener.assigned(assignment.name, assignment.value);
-        continue;
-      }
-      const name = child(one, "Name")?.raw["Value"];
-      const value = child(one, "Value");
-      visit(value, at);
-      // `declare "$x"` can set anything.
-      if (value !== undefined) words.push(...readWords(syntax, value));
-      else words.push(textWord(String(name ?? "")));
-    }
-    report(words, assignments, redirects, at);
-  }
-
-  function readAssignment(node: Node, at: Surroundings): Assignment {
-    each(node, ["Index", "Array", "Value"], at);
-    const name = String(child(node, "Name")?.raw["Value"] ?? "");
-    const value = child(node, "Value");
-    const appends = node.raw["Append"] === true;
-    const array = child(node, "Array");
-    const word = value === undefined ? undefined : readWord(syntax, value);
-    // Arithmetic evaluates what a variable holds, subscripts with commands in them included.
-    if (value !== undefined) evaluated(name, value);
-    evaluated(name, ...children(node, "Index"));
-    if (array !== undefined) {
-      const items = children(array, "Elems").flatMap((item) => {
-        const held = child(item, "Value");
-        evaluated(name, ...children(item, "Index"), ...children(item, "Value"));
-        return held === undefined ? [] : readWords(syntax, held);
-      });
-      keyword("for", items, at);
-      return { name, value: undefined };
-    }
-    if (word === undefined) return { name, value: appends ? undefined : textWord("") };
-    if (appends || child(node, "Index") !== undefined) {
-      keyword("for", [word], at);
-      return { name, value: undefined };
-    }
-    return { name, value: word };
-  }
-
-  function evaluated(where: string, ...nodes: readonly Node[]): void {
-    for (const node of nodes) {
-      if (node.type !== "Word") continue;
-      for (const suspicion of hiddenCommand(where, staticText(readWord(syntax, node))))
-        listener.suspect(suspicion);
-    }
   }
 
   function testOperator({ type, raw }: Node): unknown {
@@ -322,72 +210,6 @@ export function createTreeWalk(
     // What stands right of `=~` and `==` is a pattern.
     const sides = node.type === "BinaryTest" && child(node, "X")?.type === "Word" ? ["X"] : ["X", "Y"];
     return sides.flatMap((side) => tested(child(node, side)));
-  }
-
-  function visitExpansion(node: Node, at: Surroundings): void {
-    evaluated("a subscript", ...children(node, "Index"));
-    visit(child(node, "Index"), at);
-    for (const [holder, names] of [
-      ["Slice", ["Offset", "Length"]],
-      ["Repl", ["Orig", "With"]],
-      ["Exp", ["Word"]],
-    ] as const) {
-      // These three are plain records of nodes, without a type of their own.
-      const record = node.raw[holder];
-      for (const one of names.flatMap((name) => syntax.inRecord(record, name))) {
-        visit(one, { ...at, definite: false });
-        if (holder === "Exp" && at.quoted) refuseQuotes(one);
-        if (holder === "Exp" && isPrompt(record, one)) {
-          listener.suspect({
-            rule: "dynamic-code",
-            reason: "an expansion with @P runs what the variable holds",
-          });
-        }
-      }
-    }
-  }
-
-  /** Single quotes in `"${x-'…'}"` quote nothing for the shell, and the parser takes what is in them for text. */
-  function refuseQuotes(word: Node): void {
-    for (const part of children(word, "Parts")) {
-      if (part.type === "SglQuoted" && /[$`"\\}]/.test(String(part.raw["Value"]))) {
-        throw new TreeProblem("there are single quotes in an expansion that is in double quotes");
-      }
-    }
-  }
-
-  /** `${name@P}` */
-  function isPrompt(record: unknown, word: Node): boolean {
-    const operator = typeof record === "object" && record !== null && "Op" in record ? record.Op : undefined;
-    return operator === AT_OPERATOR && staticText(readWord(syntax, word)) === "P";
-  }
-
-  function keyword(name: string, words: readonly Word[], at: Surroundings): void {
-    if (words.length > 0) report([textWord(name), ...words], [], [], at, true);
-  }
-
-  function report(
-    words: readonly Word[],
-    assignments: readonly Assignment[],
-    redirects: readonly Redirect[],
-    { via, within, concurrent, remote, stdin, definite, feeds, dialect, supposed }: Surroundings,
-    isKeyword = false,
-  ): void {
-    listener.command({
-      words,
-      assignments,
-      redirects,
-      via,
-      within,
-      concurrent,
-      remote,
-      stdin,
-      feeds,
-      dialect,
-      supposed,
-      definite: definite && assignments.length === 0,
-      keyword: isKeyword,
-    });
   }
 
   return visit;

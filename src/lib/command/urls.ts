@@ -1,16 +1,15 @@
 /** The addresses in a command, for the network guard. */
 
+import { mentionedWords } from "./mentions.ts";
 import { type Options, readOptions } from "./options.ts";
-import type { SimpleCommand } from "./parsed.ts";
+import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
 import { programName } from "./program-name.ts";
+import { UNKNOWN } from "./readings.ts";
 import type { Scene } from "./scene.ts";
 import type { Word } from "./word.ts";
 
 /** Schemes that programs such as curl speak, and with which they reach servers inside. */
 const WITH_SCHEME = /\b(?:https?|wss?|ftps?|gopher|dict):\/+([^\s<>|;&()`"']+)/gi;
-
-/** In the place of what only the shell can work out. No command contains it. */
-const UNKNOWN = "\0";
 
 /** More than this many texts of one word are not followed. */
 const MOST_SPELLINGS = 16;
@@ -68,10 +67,27 @@ const valueOptions = [
   ..."referer range upload-file write-out interface limit-rate tries timeout directory-prefix".split(" "),
 ];
 
+/** All but those that are only mentioned. */
+export function parsedUrls(text: string, parsed: ParsedCommand, scene: Scene): readonly string[] {
+  const redirectsAll = parsed.commands.some(
+    (command) => command.kept && command.redirects.length > 0 && programName(command) === "exec",
+  );
+  const mentioned = new Set(
+    parsed.commands.flatMap((command) =>
+      mentionedWords({ ...command, kept: command.kept || redirectsAll }, scene.isFunction),
+    ),
+  );
+  const found = [
+    ...(textUrls(text).length > 0 ? textUrls(parsed.textWithout([...mentioned])) : []),
+    ...parsed.commands.flatMap((command) => commandUrls(command, mentioned, scene)),
+  ];
+  return [...new Set(found)];
+}
+
 /** With quotes and known variables taken away, which hide addresses from a search in the text. */
-export function commandUrls(command: SimpleCommand, scene: Scene): readonly string[] {
+function commandUrls(command: SimpleCommand, mentioned: ReadonlySet<Word>, scene: Scene): readonly string[] {
   const values = command.assignments.flatMap(({ value }) => value ?? []);
-  const found = [...command.words, ...values]
+  const found = [...command.words.filter((word) => !mentioned.has(word)), ...values]
     .flatMap((word) => spellings(word, scene))
     .flatMap((text) => [...textUrls(text), ...inBraces(text).flatMap(textUrls)]);
   if (command.remote) return found;

@@ -1,7 +1,8 @@
 /** The words of a shell command after quotes and escapes are taken away: text, or the reason why it is unknown. */
 
+import { clip } from "../text.ts";
 import { expandBraces } from "./braces.ts";
-import type { Node, ShellSyntax } from "./syntax.ts";
+import { type Node, OPERATOR, type ShellSyntax } from "./syntax.ts";
 
 /** A piece of a word: text that is known, a variable, or something only the shell can work out. */
 export type Piece =
@@ -22,11 +23,16 @@ export interface Word {
   readonly glob: boolean;
   /** Begins with an unquoted `~`. */
   readonly tilde: boolean;
+  /** What it was read from; omitted for a word that was made of others. */
+  readonly node?: Node;
 }
 
 export function textWord(text: string): Word {
   return { pieces: [{ kind: "text", text }], glob: false, tilde: false };
 }
+
+/** An unquoted `~`, which is the home folder. */
+export const homeWord: Word = { ...textWord("~"), tilde: true };
 
 export function dynamicWord(reason: string): Word {
   return { pieces: [{ kind: "dynamic", reason }], glob: false, tilde: false };
@@ -49,6 +55,14 @@ export function shown(word: Word): string {
       piece.kind === "text" ? piece.text : piece.kind === "variable" ? `$${piece.name}` : "$(…)",
     )
     .join("");
+}
+
+/** Of a word in a message. */
+const LONGEST_SHOWN = 120;
+
+/** The word in a message, in quotes. */
+export function displayed(word: Word): string {
+  return `"${clip(shown(word), LONGEST_SHOWN)}"`;
 }
 
 /** What is known of the word's beginning. */
@@ -81,11 +95,11 @@ export function whyDynamic(word: Word): string | undefined {
 /** The words that a `Word` node stands for: several where braces are expanded. */
 export function readWords(syntax: ShellSyntax, node: Node): readonly Word[] {
   const { source, held } = sourceOf(syntax, node);
-  if (!source.includes("{")) return [wordOf(source, held)];
+  if (!source.includes("{")) return [{ ...wordOf(source, held), node }];
   // Nothing at all is no word, unless it is quoted.
   return expandBraces(source)
     .filter((text) => text !== "")
-    .map((text) => wordOf(text, held));
+    .map((text) => ({ ...wordOf(text, held), node }));
 }
 
 export function readWord(syntax: ShellSyntax, node: Node): Word {
@@ -152,8 +166,7 @@ function readPart(syntax: ShellSyntax, part: Node, quoted = false): readonly Pie
   }
 }
 
-/** The parser's numbers for `+`, `:+`, `-`, `:-`, `?`, `:?`, `=` and `:=` in an expansion. */
-const ALTERNATIVES: ReadonlySet<unknown> = new Set([68, 69, 70, 71, 72, 73, 74, 75]);
+const ALTERNATIVES: ReadonlySet<unknown> = new Set(OPERATOR.alternatives);
 
 function readVariable(syntax: ShellSyntax, node: Node, splits: boolean): Piece {
   const name = String(syntax.child(node, "Param")?.raw["Value"] ?? "");

@@ -1,5 +1,6 @@
 /** Programs whose arguments are another command, and how far the options before it reach. */
 
+import { names } from "./names.ts";
 import type { OptionSpec } from "./options.ts";
 
 export interface Wrapper extends OptionSpec {
@@ -16,6 +17,8 @@ export interface Wrapper extends OptionSpec {
   /** What follows is joined to one text that a shell reads. */
   readonly code?: boolean;
   readonly remote?: boolean;
+  /** Without a command it gives a shell to whoever types. */
+  readonly opensShell?: boolean;
 }
 
 const run: Wrapper = { after: ["run", "exec", "x", "dlx"] };
@@ -31,12 +34,12 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     long: ["user", "group", "host", "prompt", "chdir", "chroot", "role", "type", "other-user"],
     assignments: true,
     unless: "lvkK",
+    opensShell: true,
   },
-  doas: { short: "uC" },
+  doas: { short: "uC", opensShell: true },
   nice: { short: "n", long: ["adjustment"] },
   nohup: {},
   timeout: { short: "ks", long: ["kill-after", "signal"], skip: 1 },
-  gtimeout: { short: "ks", long: ["kill-after", "signal"], skip: 1 },
   stdbuf: { short: "ioe", long: ["input", "output", "error"] },
   setsid: {},
   ionice: { short: "cnp", long: ["class", "classdata", "pid"] },
@@ -48,14 +51,13 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   busybox: {},
   toybox: {},
   time: { short: "fo", long: ["format", "output"] },
-  gtime: { short: "fo", long: ["format", "output"] },
   strace: { short: "aeEIbOoPpsSuX" },
   ltrace: { short: "aAeEFlnopsuwx" },
   unbuffer: {},
   fakeroot: { short: "lsib" },
-  chroot: { long: ["userspec", "groups"], skip: 1 },
-  unshare: { short: "SGRw" },
-  nsenter: { short: "tSGrw" },
+  chroot: { long: ["userspec", "groups"], skip: 1, opensShell: true },
+  unshare: { short: "SGRw", opensShell: true },
+  nsenter: { short: "tSGrw", opensShell: true },
   "systemd-run": { short: "puHM", long: systemdRun.split(" ") },
   "systemd-inhibit": { long: ["what", "who", "why", "mode"] },
   firejail: {},
@@ -83,8 +85,9 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     long: ["jobs", "max-args", "arg-file", "delay", "timeout"],
     code: true,
     appends: true,
+    opensShell: true,
   },
-  ssh: { short: "bcDEeFIiJLlmOopQRSWw", skip: 1, code: true, remote: true },
+  ssh: { short: "bcDEeFIiJLlmOopQRSWw", skip: 1, code: true, remote: true, opensShell: true },
   uv: run,
   poetry: run,
   pipenv: run,
@@ -98,12 +101,12 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   bunx: {},
   direnv: { after: ["exec"], skip: 1 },
   mise: { after: ["exec", "x"] },
-  script: { short: "cEIOBmoT", long: ["command"] },
+  script: { short: "cEIOBmoT", long: ["command"], opensShell: true },
 };
 
 /** Shells: `-c` takes code, and without a file they read it from standard input. */
-export const shells: ReadonlySet<string> = new Set(
-  ["sh bash zsh dash ksh ksh93 mksh ash fish rbash yash tcsh csh"].flatMap((names) => names.split(" ")),
+export const shells: ReadonlySet<string> = names(
+  "sh bash zsh dash ksh ksh93 mksh ash fish rbash yash tcsh csh",
 );
 
 /** Interpreters and the options after which they take their program. */
@@ -113,7 +116,6 @@ export const interpreters: Readonly<
   python: { letters: "c" },
   ipython: { letters: "c" },
   make: { letters: "E", names: ["eval"] },
-  gmake: { letters: "E", names: ["eval"] },
   pypy: { letters: "c" },
   perl: { letters: "eE" },
   ruby: { letters: "e" },

@@ -44,7 +44,6 @@ export function writtenWords(name: string, args: readonly Word[]): readonly Word
       return target.length > 0 ? target : operands.length > 1 ? operands.slice(-1) : [];
     }
     case "sed":
-    case "gsed":
     case "perl": {
       const inPlace = args.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(knownStart(word)));
       const edited = inPlace ? readOptions(args, { short: "ef" }).operands : [];
@@ -53,7 +52,6 @@ export function writtenWords(name: string, args: readonly Word[]): readonly Word
     case "dd":
       return args.filter((word) => knownStart(word).startsWith("of=")).map((word) => cut(word, 3));
     case "find":
-    case "gfind":
       return args.filter((_, index) =>
         /^-f(?:ls|print|print0|printf)$/.test(knownStart(args[index - 1] ?? textWord(""))),
       );

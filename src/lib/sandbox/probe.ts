@@ -2,10 +2,8 @@
 
 import type { FileSystem, Processes, ProcessResult } from "../../core/platform.ts";
 import { never } from "../abort.ts";
+import { firstProgram } from "../first-program.ts";
 import { type Mount, mountArguments } from "./mounts.ts";
-
-/** Not looked for in PATH, which may lead into folders that commands can write. */
-const PLACES = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 /** The network stays shared, because package managers, git and curl are of little use without it. */
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
@@ -51,7 +49,7 @@ export async function probeBubblewrap({
   workspace,
 }: ProbeOptions): Promise<Bubblewrap> {
   if (os !== "linux") return { works: false, why: "needs Linux" };
-  const file = await firstThatExists(files, PLACES);
+  const file = await firstProgram(files, "bwrap");
   if (file === undefined) return { works: false, why: "not installed" };
 
   const hasWorkspace = (await files.stat(workspace))?.kind === "directory";
@@ -94,10 +92,3 @@ type Attempt =
   | { readonly ok: false; readonly why: string };
 
 export const PROC: Mount = { kind: "proc", path: "/proc" };
-
-async function firstThatExists(files: FileSystem, paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
-    if ((await files.stat(path))?.kind === "file") return path;
-  }
-  return undefined;
-}

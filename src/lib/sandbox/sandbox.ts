@@ -5,12 +5,15 @@ import type { FileSystem, Processes } from "../../core/platform.ts";
 import { explained, quote } from "../file-error.ts";
 import { isInside } from "../inside.ts";
 import { lazy } from "../lazy.ts";
-import { configFiles, HIDDEN, ownerPath, READ_ONLY_FOLDERS } from "../own-places.ts";
+import { configFiles, type OwnPlaces, ownerPath, ownPlaces } from "../own-places.ts";
 import { dirname, join } from "../path.ts";
 import { followLinks } from "../real-path.ts";
 import { arrange, covering, type Mount, mountArguments, pins } from "./mounts.ts";
 import { type Bubblewrap, PROC, probeBubblewrap } from "./probe.ts";
 import { systemMounts } from "./system-mounts.ts";
+
+/** Inside, a folder of the command's own that is gone when it ends. */
+export const TEMPORARY = "/tmp";
 
 export interface SandboxOptions {
   readonly files: FileSystem;
@@ -73,7 +76,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const system = lazy(async (): Promise<readonly Mount[]> => {
     const base: readonly Mount[] = [
       { kind: "dev", path: "/dev" },
-      { kind: "temporary", path: "/tmp" },
+      { kind: "temporary", path: TEMPORARY },
     ];
     return [...(await systemMounts(files)), ...base];
   });
@@ -101,7 +104,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...(await existing(files, "rw", [...allowed, ...rwBinds])),
       { kind: "rw", path: workspace },
     ];
-    const own = await ownMounts(files, workspace, ownResults(owner));
+    const own = await ownMounts(files, ownPlaces(options), join(workspace, ownResults(owner)));
     const open = shown.filter(
       ({ path }) => path === workspace || !own.some((mount) => isInside(mount.path, path)),
     );
@@ -138,7 +141,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
           ...mountArguments(found.hasProc ? [...mounts, PROC] : mounts),
           ...["--chdir", cwd, "--", file, ...args],
         ],
-        env: { HOME: workspace, TMPDIR: "/tmp" },
+        env: { HOME: workspace, TMPDIR: TEMPORARY },
       };
     },
   };
@@ -178,7 +181,7 @@ async function refuseWideBinds(
   for (const [index, path] of paths.entries()) {
     for (const one of await realPaths([path], options)) {
       const reached = closed.find(({ place }) => isInside(one, place));
-      const inOwn = isInside(join(workspace, HIDDEN), one);
+      const inOwn = isInside(ownPlaces(options).hidden, one);
       if (reached === undefined && !inOwn) continue;
       const why = reached === undefined ? "it is nanobot's own" : `it contains ${reached.what}`;
       throw new UserError(`Cannot use tools.exec.${key}[${index}], ${quote(path)}: ${why}`, {
@@ -205,23 +208,20 @@ async function existing(
 
 async function ownMounts(
   files: FileSystem,
-  workspace: string,
+  { hidden, readOnlyFolders }: OwnPlaces,
   ownResults: string,
 ): Promise<readonly Mount[]> {
-  const hidden = await ownFolder(files, workspace, HIDDEN);
-  const readOnly = await Promise.all(READ_ONLY_FOLDERS.map((name) => ownFolder(files, workspace, name)));
-  const results = join(workspace, ownResults);
-  const hasResults = (await files.linkStat(results))?.kind === "directory";
+  await Promise.all([hidden, ...readOnlyFolders].map((path) => ensureFolder(files, path)));
+  const hasResults = (await files.linkStat(ownResults))?.kind === "directory";
   return [
-    ...readOnly.map((path): Mount => ({ kind: "ro", path })),
+    ...readOnlyFolders.map((path): Mount => ({ kind: "ro", path })),
     { kind: "hidden-folder", path: hidden },
-    ...(hasResults ? [{ kind: "ro", path: results } as const] : []),
+    ...(hasResults ? [{ kind: "ro", path: ownResults } as const] : []),
   ];
 }
 
 /** A command could make it where it is missing, and replace it where it is a link. */
-async function ownFolder(files: FileSystem, workspace: string, name: string): Promise<string> {
-  const path = join(workspace, name);
+async function ensureFolder(files: FileSystem, path: string): Promise<void> {
   const kind = (await files.linkStat(path))?.kind;
   if (kind === undefined) await files.makeFolder(path, { mode: 0o700 });
   else if (kind !== "directory") {
@@ -230,7 +230,6 @@ async function ownFolder(files: FileSystem, workspace: string, name: string): Pr
       { hint: 'Move it back into the workspace, or set tools.exec.sandbox to "none"' },
     );
   }
-  return path;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What a sandbox shows of the system: programs, libraries and settings, without what only some may read. */
 
 import type { FileKind, FileSystem } from "../../core/platform.ts";
-import { errorCode } from "../error-code.ts";
+import { folderEntries } from "../folder-entries.ts";
 import { isInside } from "../inside.ts";
 import { join } from "../path.ts";
 import { followLinks } from "../real-path.ts";
@@ -68,9 +68,9 @@ async function asItIs(files: FileSystem, path: string): Promise<Mount | undefine
 /** What not everybody on the machine may read. */
 async function closedBelow(files: FileSystem, folder: string, depth: number): Promise<readonly Mount[]> {
   if ((await files.linkStat(folder))?.kind !== "directory") return [];
-  const found = await Promise.all(
-    (await entriesOf(files, folder)).map((entry) => closed(files, folder, entry, depth)),
-  );
+  // What nanobot cannot look into, its commands cannot either.
+  const { entries } = await folderEntries(files, folder, LISTED);
+  const found = await Promise.all(entries.map((entry) => closed(files, folder, entry, depth)));
   return found.flat();
 }
 
@@ -86,14 +86,4 @@ async function closed(
   if (kind !== "directory") return (mode & OTHERS_READ) === 0 ? [{ kind: "hidden-file", path }] : [];
   if ((mode & OTHERS_ENTER) === 0) return [{ kind: "hidden-folder", path }];
   return depth > 1 ? closedBelow(files, path, depth - 1) : [];
-}
-
-async function entriesOf(files: FileSystem, folder: string) {
-  try {
-    return (await files.list(folder, { limit: LISTED })).entries;
-  } catch (error) {
-    // What nanobot cannot look into, its commands cannot either.
-    if (["EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) return [];
-    throw error;
-  }
 }

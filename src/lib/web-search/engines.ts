@@ -1,6 +1,7 @@
 /** Every search engine, one row each, as its vendor documents it. */
 
 import { isObject } from "../is-object.ts";
+import { parseJson } from "../parse-json.ts";
 import { isRobotTest, parseDuckDuckGoPage } from "./duckduckgo-page.ts";
 import { type EngineRequest, type RawHit, type SearchEngine, startOf } from "./engine.ts";
 import type { EngineName } from "./engine-names.ts";
@@ -192,12 +193,9 @@ function post(url: string, { body, headers }: Parts & { body: object }): EngineR
 
 /** Empty for what is not a JSON object. */
 function decode(body: string): { readonly [key: string]: unknown } {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : {};
-  } catch {
-    return {}; // No engine answers that, and the caller says so.
-  }
+  const value = parseJson(body);
+  // No engine answers that, and the caller says so.
+  return isObject(value) ? value : {};
 }
 
 function isMissing(part: unknown): boolean {

@@ -12,6 +12,7 @@ import type {
 } from "../../core/model.ts";
 import { acceptableArguments } from "../../lib/acceptable-call.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { failedBecause } from "../../lib/tool-failure.ts";
 import { memoized } from "../wire/memo.ts";
 
 export interface Blocks {
@@ -104,7 +105,7 @@ function resultFields({ content, images = [] }: ToolMessage) {
   }
   return {
     ...(isBlank ? {} : { content }),
-    ...(content.startsWith("Error: ") ? { is_error: true } : {}),
+    ...(failedBecause(content) === undefined ? {} : { is_error: true }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { ToolCall } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { jsonOf } from "../../lib/lenient-json.ts";
+import { parseJson } from "../../lib/parse-json.ts";
 import { type Fields, textOf } from "../wire/fields.ts";
 import { argumentsOf, type CollectedCall, finishCalls } from "../wire/reply-calls.ts";
 import { checkRoom } from "../wire/reply-failures.ts";
@@ -27,11 +28,8 @@ function indexOf(value: unknown): number | undefined {
 
 function isWholeObject(text: string): boolean {
   if (!text.trimStart().startsWith("{") || !text.trimEnd().endsWith("}")) return false;
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false; // More of it is to come.
-  }
+  // Otherwise more of it is to come.
+  return isObject(parseJson(text));
 }
 
 export function createWireCalls(): WireCalls {

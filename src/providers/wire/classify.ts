@@ -2,6 +2,7 @@
 
 import type { ModelErrorKind } from "../../core/model.ts";
 import { isObject } from "../../lib/is-object.ts";
+import { parseJson } from "../../lib/parse-json.ts";
 import { head } from "../../lib/text.ts";
 import type { Refusal } from "./errors.ts";
 
@@ -33,12 +34,8 @@ const DEEPEST = 5;
 
 /** What a refusal says in words, whatever shape its vendor gives it. */
 function saidIn(body: string): Said {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return saidInText(body);
-  }
+  let value = parseJson(body);
+  if (value === undefined) return saidInText(body);
   const codes: string[] = [];
   let upstream: Said | undefined;
   for (let depth = 0; depth < DEEPEST && typeof value === "object" && value !== null; depth++) {

@@ -182,7 +182,7 @@ test("judgeCommand() answers every text, also the senseless", async () => {
       async (text) => {
         const judged = await judgeCommand(text, {
           ...options,
-          resolve: () => Promise.reject(new Error("ELOOP")),
+          resolve: () => Promise.reject(Object.assign(new Error("too many links"), { code: "ELOOP" })),
         });
         expect(["allow", "deny"]).toContain(judged.verdict);
       },
@@ -259,14 +259,90 @@ test("judgeCommand() lets commands leave the workspace where they may, but not d
   expect(await outcome("cat ~/.nanobot/config.json", free)).toBe("deny:own-state");
 });
 
-test("judgeCommand() says what it costs", async () => {
-  const commands = corpus.groups.flatMap((group) => group.commands);
-  for (const command of commands) await judgeCommand(command, options);
-  const start = performance.now();
-  for (const command of commands) await judgeCommand(command, options);
-  const each = ((performance.now() - start) / commands.length) * 1000;
-  console.info(`judgeCommand(): ${each.toFixed(0)} µs a command`);
-  expect(commands.length).toBeGreaterThan(400);
+test("judgeCommand() holds the owner's patterns against everything, also when it is off", async () => {
+  const off = { policy: "off", denyPatterns: ["^npm publish"] } as const;
+  expect(await outcome("ls; np''m publish", off)).toBe("deny:deny-pattern");
+  expect(await outcome("sudo npm publish", off)).toBe("deny:deny-pattern");
+  expect(await outcome("npm publish 'unfinished", off)).toBe("deny:deny-pattern");
+  expect(await outcome("echo 'unfinished", off)).toBe("allow");
+  expect(await outcome("rm -rf /", off)).toBe("allow");
+  expect(await outcome("ls", { policy: "off", denyPatterns: ["("] })).toBe("deny:bad-pattern");
+});
+
+test("judgeCommand() takes what the system refuses to tell for unknown, and nothing else", async () => {
+  const judged = (error: Error) => outcome("cat a.txt", { resolve: () => Promise.reject(error) });
+  expect(await judged(Object.assign(new Error("too many links"), { code: "ELOOP" }))).toBe(
+    "deny:outside-workspace",
+  );
+  await expect(judged(new TypeError("a fault of ours"))).rejects.toThrow("a fault of ours");
+});
+
+test("judgeCommand() keeps its reasons short and says when a name is too long", async () => {
+  const resolveShort: JudgeOptions["resolve"] = async (path) => {
+    if (path.length < 4000) return resolve(path);
+    throw Object.assign(new Error("name too long"), { code: "ENAMETOOLONG" });
+  };
+  const long = "x".repeat(4000);
+  for (const command of [`rm -r ${long}`, `cat ${long}`, `echo x > ${long}`, `${long} a`, `rm -f ${long}*`]) {
+    for (const policy of ["guarded", "ask", "allowlist"] as const) {
+      const judged = await judgeCommand(command, { ...options, policy, resolve: resolveShort });
+      expect(judged.verdict === "allow" ? "" : judged.reason).not.toContain("x".repeat(300));
+    }
+  }
+  const judged = await judgeCommand(`cat ${long}`, { ...options, resolve: resolveShort });
+  expect(judged).toMatchObject({ reason: expect.stringContaining("longer than a path can be") });
+});
+
+test.each([
+  ["rm *", '"*" takes in "sessions"'],
+  ["chmod -R 777 .", '"." takes in ".nanobot"'],
+  ["echo x > */y", '"*/y" takes in "sessions"'],
+  ["mv . x", "name the files that are meant"],
+  ["mv f /tmp/", '"/tmp/" is outside the workspace'],
+  ["ln -s ../../.. up", '"../../.." is outside the workspace'],
+  ["cat .nanobot/audit.jsonl", "use the tool made for it"],
+  ["cat .nanobot/*", "use the tool made for it"],
+  ["cat ~/.nanobot/config.json", "is the configuration, which no command can have read or changed"],
+])("judgeCommand() says of %j: %s", async (command, reason) => {
+  const protectedPaths = options.protectedPaths.map((one) => ({
+    ...one,
+    isConfiguration: one.path.endsWith("config.json"),
+  }));
+  const judged = await judgeCommand(command, { ...options, policy: "ask", protectedPaths });
+  expect(judged).toMatchObject({ verdict: "deny", reason: expect.stringContaining(reason) });
+});
+
+test("judgeCommand() lets a command use a temporary folder of its own, but not what is nanobot's in it", async () => {
+  const own: Partial<JudgeOptions> = {
+    temporaryFolder: "/tmp",
+    protectedPaths: [{ path: "/tmp/home/config.json", allows: "nothing" }],
+  };
+  for (const command of [
+    "echo x > /tmp/a",
+    'echo x > $TMPDIR/a && cat "$TMPDIR/a"',
+    'echo x > "\u0024{TMPDIR:-/tmp}/a"',
+    "rm -r /tmp/a",
+    "f=/tmp/x; cp a.txt $f; rm -f $f",
+  ]) {
+    expect([command, await outcome(command, own)]).toEqual([command, "allow"]);
+    expect([command, await outcome(command)]).not.toEqual([command, "allow"]);
+  }
+  expect(await outcome("cat /tmp/home/config.json", own)).toBe("deny:own-state");
+  expect(await outcome("mv /tmp/home x", own)).toBe("deny:own-state");
+  expect(await outcome("rm -r /tmp", own)).toBe("deny:recursive-delete");
+  expect(await outcome("rm -r /tmp/..", own)).toBe("deny:recursive-delete");
+  expect(await outcome("cat /tmp/../etc/passwd", own)).toBe("deny:outside-workspace");
+});
+
+test("judgeCommand() lets a command go home where that is in the workspace", async () => {
+  const inside = { home: workspace };
+  for (const command of ["cd", "cd ~ && pwd", "cd && ls", "cd ~/sub", "cd; cd sub; cat a.txt"]) {
+    expect([command, await outcome(command, inside)]).toEqual([command, "allow"]);
+    expect([command, await outcome(command)]).toEqual([command, "deny:outside-workspace"]);
+  }
+  expect(await outcome("HOME=/etc; cd; ls", inside)).toBe("deny:outside-workspace");
+  expect(await outcome("cd; cd ..; ls", inside)).toBe("deny:outside-workspace");
+  expect(await outcome("cd sub; cd; cat .nanobot/audit.jsonl", inside)).toBe("deny:own-state");
 });
 
 test("judgeCommand() takes programs that are named like members of objects for programs", async () => {

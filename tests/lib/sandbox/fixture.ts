@@ -76,8 +76,20 @@ export async function runIn(place: Place, command: string, options: Partial<Sand
   return { code: exitCode, out: stdout.head, err: stderr.head };
 }
 
-/** Why the tests of the real thing cannot run here; `undefined` where they must. */
+/**
+ * Why the tests of the real thing cannot run here; `undefined` where they must. Bubblewrap itself is asked: a
+ * product that no longer finds it would skip every test of what it is for.
+ */
 export async function whyNoBubblewrap(): Promise<string | undefined> {
+  const file = Bun.which("bwrap");
+  const args = ["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--", "/bin/true"];
+  const answer = file === null || process.platform !== "linux" ? undefined : Bun.spawnSync([file, ...args]);
+  const works = answer?.exitCode === 0;
   const state = await (await sandboxIn(createPlace())).state();
-  return state.kind === "bwrap" ? undefined : state.why;
+  if (works !== (state.kind === "bwrap")) {
+    throw new Error(
+      `bwrap ${works ? "works" : "does not work"} here, and the sandbox says ${JSON.stringify(state)}`,
+    );
+  }
+  return works ? undefined : (answer?.stderr.toString().trim() ?? "bwrap is not installed");
 }

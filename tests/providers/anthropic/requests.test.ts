@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatMessage } from "../../../src/core/model.ts";
+import { INTERRUPTED, toolFailure } from "../../../src/lib/tool-failure.ts";
 import { quirksOf } from "../../../src/providers/anthropic/quirks.ts";
 import { encodeAnthropic } from "../../../src/providers/anthropic/request.ts";
 import type { EndpointOptions } from "../../../src/providers/wire/endpoint.ts";
@@ -118,7 +119,7 @@ describe("chat() sends messages", () => {
       { role: "assistant", content: "c" },
       { role: "assistant", content: "d", toolCalls: [call("x"), call("y")] },
       result("x"),
-      result("y", "Error: no such file"),
+      result("y", toolFailure("no such file")),
       user("e"),
     ]);
     expect(messages).toEqual([
@@ -142,8 +143,29 @@ describe("chat() sends messages", () => {
         role: "user",
         content: [
           { type: "tool_result", tool_use_id: "x", content: "ok" },
-          { type: "tool_result", tool_use_id: "y", content: "Error: no such file", is_error: true },
+          { type: "tool_result", tool_use_id: "y", content: toolFailure("no such file"), is_error: true },
           { type: "text", text: "e" },
+        ],
+      },
+    ]);
+  });
+
+  test("of failed calls as errors, and a text that begins like one as it is", async () => {
+    const messages = await messagesFor([
+      user("a"),
+      { role: "assistant", content: "", toolCalls: [call("x"), call("y"), call("z")] },
+      result("x", "Error: is how each line of this log begins"),
+      result("y", toolFailure("no such file")),
+      result("z", INTERRUPTED),
+    ]);
+    expect(messages).toMatchObject([
+      {},
+      {},
+      {
+        content: [
+          expect.not.objectContaining({ is_error: true }),
+          { tool_use_id: "y", is_error: true },
+          { tool_use_id: "z", is_error: true },
         ],
       },
     ]);
@@ -246,7 +268,7 @@ describe("chat() sends messages", () => {
   });
 
   test("of any transcript in a form that is not refused", () => {
-    const text = fc.oneof(fc.string(), fc.constantFrom("", " ", "Error: x", "a\n"));
+    const text = fc.oneof(fc.string(), fc.constantFrom("", " ", toolFailure("x"), "a\n"));
     const id = fc.oneof(
       fc.string({ maxLength: 5 }),
       fc.constantFrom("call_0", "call-0", "call:0", "call_0_2"),
