@@ -106,7 +106,7 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
   /** How commands are judged, shut in and started. */
   const commands = lazy(async () => {
     const [{ createCommands }, { spillFolder }] = await Promise.all([
-      import("../lib/commands.ts"),
+      import("../shell/commands.ts"),
       import("../agent/spill.ts"),
     ]);
     const { workspace, configFile } = await settings.paths();
@@ -128,7 +128,7 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
 
   /** One for all conversations, since what runs is counted over all of them. */
   const execSessions = lazy(async (): Promise<ExecSessions> => {
-    const { createExecSessions } = await import("../lib/exec-sessions.ts");
+    const { createExecSessions } = await import("../shell/exec-sessions.ts");
     const { spec } = await commands();
     return createExecSessions({ processes, clock, ids, spec: (start) => spec(start.command, start) });
   });
@@ -136,7 +136,7 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
   async function openWeb() {
     const [{ createWeb }, { createWebSearch }] = await Promise.all([
       import("../platform/web.ts"),
-      import("../lib/web-search/create-web-search.ts"),
+      import("../web/search/create-web-search.ts"),
     ]);
     const { web: chosen, ssrfWhitelist } = await settings.tools();
     const { proxy, proxyResolvesNames, userAgent } = chosen;
@@ -150,7 +150,7 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
       onSecret: (secret) => secrets.add([secret]),
     });
     const pageReader = chosen.fetch.useJinaReader
-      ? (await import("../lib/page-reader.ts")).createPageReader({ web, key: env["JINA_API_KEY"] })
+      ? (await import("../web/page-reader.ts")).createPageReader({ web, key: env["JINA_API_KEY"] })
       : undefined;
     return { web, search, pageReader };
   }
@@ -158,7 +158,7 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
   async function createPorts(): Promise<(run: ToolRun) => ToolPorts> {
     const [{ spillFolder }, { createRipgrep }] = await Promise.all([
       import("../agent/spill.ts"),
-      import("../lib/ripgrep.ts"),
+      import("../shell/ripgrep.ts"),
     ]);
     const { web, search, pageReader } = await openWeb();
     const { shellOf } = await commands();

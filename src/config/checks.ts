@@ -1,14 +1,9 @@
 /** What a schema cannot say: settings that contradict each other, and settings without effect so far. */
 
 import * as v from "valibot";
+import { ENGINE_NAMES, isEngineName, isEngineOfTheOriginal, readEngineName } from "../lib/engine-names.ts";
 import { isObject } from "../lib/is-object.ts";
 import { nearest } from "../lib/nearest.ts";
-import {
-  ENGINE_NAMES,
-  isEngineName,
-  isEngineOfTheOriginal,
-  readEngineName,
-} from "../lib/web-search/engine-names.ts";
 import { showPath } from "./keys.ts";
 import { type Config, configSchema } from "./schema.ts";
 import type { Path } from "./shape.ts";

@@ -1,7 +1,7 @@
 /** The `tools` section of the configuration: what the agent may do, and how far it goes. */
 
 import * as v from "valibot";
-import { isRegularExpression } from "../lib/command/patterns.ts";
+import { isRegularExpression } from "../lib/regular-expression.ts";
 import { amount, flag, option, setting, shaped, text, textByName, texts, whole } from "./schema-entry.ts";
 
 const patterns = v.array(shaped("a regular expression", isRegularExpression));

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { whyNoBubblewrap } from "../lib/sandbox/fixture.ts";
+import { whyNoBubblewrap } from "../shell/sandbox/fixture.ts";
 import { endToEnd, type Home, newHome, run } from "./harness.ts";
 
 endToEnd();

@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from "node:path";
 
 const src = resolve(import.meta.dir, "../../src");
 const adapters = [
-  "bus providers tools channels sessions memory skills access audit usage schedule subagents",
+  "bus providers tools shell web channels sessions memory skills access audit usage schedule subagents",
 ].flatMap((names) => names.split(" "));
 
 /** Folders of `src`, and what each may import beside itself. Files directly in `src` stand for themselves. */

@@ -3,11 +3,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Processes } from "../../src/core/platform.ts";
 import type { ToolPorts, ToolShell } from "../../src/core/tool.ts";
-import { createCommandSpec } from "../../src/lib/command-spec.ts";
-import { createExecSessions } from "../../src/lib/exec-sessions.ts";
-import { createToolShell } from "../../src/lib/shell.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createProcesses } from "../../src/platform/processes.ts";
+import { createCommandSpec } from "../../src/shell/command-spec.ts";
+import { createExecSessions } from "../../src/shell/exec-sessions.ts";
+import { createToolShell } from "../../src/shell/tool-shell.ts";
 import { makeFolder, system } from "./fixture.ts";
 
 export interface CommandOptions {

@@ -9,15 +9,15 @@ import type { InboundId } from "../../src/core/messages.ts";
 import type { FileSystem, Processes } from "../../src/core/platform.ts";
 import type { AnyTool, PinnedFiles, ToolContext, ToolPorts, ToolResult } from "../../src/core/tool.ts";
 import type { GuardedFetch } from "../../src/core/web.ts";
-import { createCommandGuard } from "../../src/lib/command-guard.ts";
-import { createCommandSpec } from "../../src/lib/command-spec.ts";
 import { createReadLogs } from "../../src/lib/read-log.ts";
-import { createToolShell } from "../../src/lib/shell.ts";
 import { createWorkspaceFiles, type WorkspaceFilesOptions } from "../../src/lib/workspace-files.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 import { createPinnedFiles } from "../../src/platform/pinned-files.ts";
 import { createProcesses } from "../../src/platform/processes.ts";
+import { createCommandGuard } from "../../src/shell/command-guard.ts";
+import { createCommandSpec } from "../../src/shell/command-spec.ts";
+import { createToolShell } from "../../src/shell/tool-shell.ts";
 
 export const system = createFileSystem();
 const pinned = createPinnedFiles({ os: process.platform });

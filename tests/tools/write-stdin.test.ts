@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Permit, ToolResult } from "../../src/core/tool.ts";
-import { createCommandGuard } from "../../src/lib/command-guard.ts";
-import { createInputGuard } from "../../src/lib/input-guard.ts";
+import { createCommandGuard } from "../../src/shell/command-guard.ts";
+import { createInputGuard } from "../../src/shell/input-guard.ts";
 import { exec } from "../../src/tools/exec.ts";
 import { listExecSessions } from "../../src/tools/list-exec-sessions.ts";
 import { permitStdin } from "../../src/tools/stdin-permit.ts";

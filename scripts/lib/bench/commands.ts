@@ -3,11 +3,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RealPath } from "../../../src/core/tool.ts";
-import { createCommands } from "../../../src/lib/commands.ts";
 import { clip } from "../../../src/lib/text.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createFileSystem } from "../../../src/platform/files.ts";
 import { createProcesses } from "../../../src/platform/processes.ts";
+import { createCommands } from "../../../src/shell/commands.ts";
 import corpus from "../../../tests/fixtures/commands.json" with { type: "json" };
 import { mean, median } from "./statistics.ts";
 import type { Row } from "./table.ts";

@@ -217,7 +217,7 @@ async function compareAppends(
 }
 
 /** What somebody reads to know how the program works. */
-const CORE = ["core", "lib", "bus", "agent", "sessions"];
+const CORE = ["core", "bus", "agent", "sessions"];
 
 async function linesOfCode(bench: Workbench): Promise<readonly Row[]> {
   const folders = countFolders(join(bench.root, "src"));

@@ -1,0 +1,227 @@
+/** Where a command would run: what its words can stand for, and where its paths lead. */
+
+import { errorCode } from "../../lib/error-code.ts";
+import { isInside } from "../../lib/inside.ts";
+import { dirname } from "../../lib/path.ts";
+import { isPattern, segmentMatches, splitPattern } from "./file-patterns.ts";
+import type { ParsedCommand } from "./parsed.ts";
+import { createReader, type Reader } from "./readings.ts";
+import { shown } from "./word.ts";
+
+export interface ProtectedPath {
+  readonly path: string;
+  /** What a command may do below it. The longest path that holds a place decides. */
+  readonly allows: "nothing" | "reading";
+  /** No tool is made for it. */
+  readonly isConfiguration?: boolean;
+}
+
+export interface SceneOptions {
+  readonly workspace: string;
+  /** Folders beside the workspace that commands may use. Real, as is the workspace. */
+  readonly allowedPaths?: readonly string[];
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** A folder for temporary files that is the command's own, real. Omitted where it shares one with others. */
+  readonly temporaryFolder?: string | undefined;
+  readonly protectedPaths: readonly ProtectedPath[];
+  /** The real path of the nearest parent that exists, with the rest added. Rejects like the file system. */
+  readonly resolve: (path: string) => Promise<string>;
+  /**
+   * What the shell could put in the place of a file name pattern, or `undefined` where that is too much to
+   * look at. Omitted where patterns are judged by their text alone, and what links lead to is not seen.
+   */
+  readonly list?: (folder: string) => Promise<readonly Entry[] | undefined>;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly kind: "file" | "directory" | "link" | "other";
+}
+
+export interface Place {
+  /** Real, absolute. Of a pattern: the folder in which it begins. */
+  readonly path: string;
+  /** What follows the folder, segment by segment, where a pattern was given. */
+  readonly pattern: readonly string[];
+}
+
+export interface Scene extends SceneOptions, Reader {
+  /** Where a path leads from every folder that the command may be in. `undefined` where that cannot be known. */
+  places(text: string): Promise<readonly Place[] | undefined>;
+  /** The same for `cd`, which goes up by taking names away and not by what the folders are. */
+  placesToGo(text: string): Promise<readonly Place[] | undefined>;
+  /** A command goes to this folder. `definite`: everything after it happens there. */
+  enter(text: string | undefined, definite?: boolean): Promise<void>;
+  /** The text makes a function of this name, whatever a program of the name does. */
+  isFunction(name: string): boolean;
+  /** File name patterns match hidden files too. */
+  readonly dotted: boolean;
+  readonly movedUnknown: boolean;
+}
+
+/** The folder of a process, and its root, in the place of which the system puts what they are. */
+const ofProcess = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)(.*)$/s;
+
+/** More than this is not followed one by one. */
+const MOST_FOLDERS = 8;
+const MOST_LISTED = 1_000;
+
+export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene {
+  const { home, temporaryFolder, cwd, resolve, list } = options;
+  /** Both as `cd` names them and as they really are. */
+  const folders = new Set([cwd]);
+  const visited = new Set([cwd]);
+  const known = new Map<string, Promise<string | undefined>>();
+  let movedUnknown = false;
+  const functions = new Set([...parsed.functions].map((name) => name.toLowerCase()));
+  const dotted =
+    parsed.variables.has("GLOBIGNORE") ||
+    parsed.commands.some(({ words }) => words.some((word) => shown(word).includes("dotglob")));
+  const reader = createReader(parsed, {
+    home,
+    temporaryFolder,
+    folders: () => (movedUnknown ? undefined : [...folders]),
+  });
+
+  /** `undefined` where the system refuses, for which a loop of links is the usual reason: it leads nowhere. */
+  function real(path: string): Promise<string | undefined> {
+    let found = known.get(path);
+    if (found === undefined) {
+      // No path holds a NUL, which an address may hide.
+      found = path.includes("\0") ? Promise.resolve(undefined) : resolve(path).catch(asUnknown);
+      known.set(path, found);
+    }
+    return found;
+  }
+
+  async function places(text: string): Promise<readonly Place[] | undefined> {
+    if (text.startsWith("~")) return behindTilde(text);
+    const [, process, rest = ""] = ofProcess.exec(text.replace(/\/(?:\.?\/)+/g, "/")) ?? [];
+    if (process !== undefined)
+      return placesOf(process === "root" ? [`/${rest}`] : [...folders].map((from) => from + rest));
+    const { folder, pattern } = splitPattern(text);
+    if (folder.startsWith("/")) return placed([folder], pattern);
+    if (movedUnknown && folder.split("/").includes("..")) return undefined;
+    return placed(
+      [...folders].map((from) => `${from}/${folder}`),
+      pattern,
+    );
+  }
+
+  /** `~+` and `~-` are folders that the shell is or was in; `~user` may be whoever runs the agent. */
+  async function behindTilde(text: string): Promise<readonly Place[] | undefined> {
+    const [, name = "", rest = ""] = /^~([^/]*)(.*)$/s.exec(text) ?? [];
+    if (name === "+" || name === "-")
+      return movedUnknown ? undefined : placesOf([...visited].map((from) => from + rest));
+    if (home === undefined || name === "") return undefined;
+    return placesOf([home + rest, `${dirname(home)}/${name}${rest}`]);
+  }
+
+  async function placesOf(texts: readonly string[]): Promise<readonly Place[] | undefined> {
+    const found = await Promise.all(texts.map(places));
+    return found.includes(undefined) ? undefined : found.flatMap((one) => one ?? []);
+  }
+
+  async function placesToGo(text: string): Promise<readonly Place[] | undefined> {
+    const physical = await places(text);
+    if (physical === undefined || !text.split("/").includes("..")) return physical;
+    const logical = [...folders].map((from) =>
+      withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
+    );
+    const more = await placed(logical, []);
+    return more && [...physical, ...more];
+  }
+
+  async function placed(
+    paths: readonly string[],
+    pattern: readonly string[],
+  ): Promise<readonly Place[] | undefined> {
+    const found: Place[] = [];
+    for (const path of paths) {
+      const reached = await real(path);
+      if (reached === undefined) return undefined;
+      found.push({ path: reached, pattern });
+      const linked = await linkedPlaces(reached, pattern);
+      if (linked === undefined) return undefined;
+      found.push(...linked);
+    }
+    return found;
+  }
+
+  /** Where a pattern leads by way of links that it matches. */
+  async function linkedPlaces(
+    from: string,
+    pattern: readonly string[],
+  ): Promise<readonly Place[] | undefined> {
+    const found: Place[] = [];
+    const pending = pattern.length > 0 && list !== undefined ? [{ path: from, pattern }] : [];
+    for (let looked = 0; pending.length > 0; looked++) {
+      const at = pending.pop();
+      // What cannot be looked at could hold any link.
+      const entries = at && (await list?.(at.path).catch(asUnknown));
+      if (at === undefined || entries === undefined || looked > MOST_LISTED) return undefined;
+      const [segment = "", ...rest] = at.pattern;
+      for (const { name, kind } of entries) {
+        if (!(isPattern(segment) ? segmentMatches(segment, name, dotted) : segment === name)) continue;
+        const path = kind === "link" ? await real(`${at.path}/${name}`) : `${at.path}/${name}`;
+        if (path === undefined) return undefined;
+        if (kind === "link") found.push({ path, pattern: rest });
+        if (rest.length > 0 && kind !== "file") pending.push({ path, pattern: rest });
+      }
+    }
+    return found;
+  }
+
+  return {
+    ...options,
+    ...reader,
+    places,
+    placesToGo,
+    dotted,
+    async enter(text, definite = false) {
+      const reached = text === undefined ? undefined : await placesToGo(text);
+      if (text === undefined || reached === undefined || reached.some(({ pattern }) => pattern.length > 0)) {
+        movedUnknown = true;
+        return;
+      }
+      const named = [...folders].map((from) =>
+        withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
+      );
+      if (definite) folders.clear();
+      for (const path of [...named, ...reached.map((place) => place.path)]) {
+        if (visited.size < MOST_FOLDERS) visited.add(path);
+        if (folders.size < MOST_FOLDERS) folders.add(path);
+        else if (!folders.has(path)) movedUnknown = true;
+      }
+    },
+    isFunction: (name) => functions.has(name),
+    get movedUnknown() {
+      return movedUnknown;
+    },
+  };
+}
+
+/** What the system refuses to tell is not known; everything else is a fault of ours. */
+function asUnknown(error: unknown): undefined {
+  if (/^E[A-Z\d]+$/.test(errorCode(error) ?? "")) return undefined;
+  throw error;
+}
+
+/** `a/b/..` as `a`, whatever `b` is. */
+function withoutParents(path: string): string {
+  const kept: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "..") kept.pop();
+    else if (segment !== "" && segment !== ".") kept.push(segment);
+  }
+  return `/${kept.join("/")}`;
+}
+
+/** In the workspace, or in what is allowed beside it. */
+export function isPermitted(
+  path: string,
+  { workspace, temporaryFolder = workspace, allowedPaths = [] }: SceneOptions,
+): boolean {
+  return [workspace, temporaryFolder, ...allowedPaths].some((folder) => isInside(folder, path));
+}
