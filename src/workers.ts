@@ -4,6 +4,8 @@ import { URL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "./core/platform.ts";
 import type { WorkerJobs, WorkerOutcome, WorkerRole, Workers } from "./core/workers.ts";
+import { abortable } from "./lib/abort.ts";
+import { createLanes } from "./lib/lanes.ts";
 import { oneLine } from "./lib/text.ts";
 import { type EndMessage, transferable } from "./lib/worker-protocol.ts";
 
@@ -65,39 +67,6 @@ function startThread(entry: URL, { onMessage, onDeath }: ThreadListener): Thread
   };
 }
 
-/** Lets so many in at a time, in the order they came. */
-function createGate(places: number) {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return {
-    async enter(signal: AbortSignal): Promise<void> {
-      signal.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
-        return;
-      }
-      await new Promise<void>((resolve, reject) => {
-        const admit = () => {
-          signal.removeEventListener("abort", onAbort);
-          resolve();
-        };
-        const onAbort = () => {
-          waiting.splice(waiting.indexOf(admit), 1);
-          reject(signal.reason);
-        };
-        waiting.push(admit);
-        signal.addEventListener("abort", onAbort, { once: true });
-      });
-    },
-    /** The place goes to the next one, if there is one. */
-    leave(): void {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    },
-  };
-}
-
 function reasonOf({ name, message, isExpected }: Extract<EndMessage, { type: "failed" }>): string {
   const said = oneLine(message, REASON_CHARS) || name;
   return isExpected ? said : `it could not be read (${said})`;
@@ -108,7 +77,8 @@ export function createWorkers({
   memory = () => process.memoryUsage.rss(),
   entry = new URL("./worker.ts", import.meta.url),
 }: WorkersOptions): Workers {
-  const gate = createGate(MOST_THREADS);
+  const lanes = createLanes({ limit: MOST_THREADS });
+  let jobs = 0;
   /** How to give up each job that runs. */
   const running = new Set<() => void>();
 
@@ -164,14 +134,14 @@ export function createWorkers({
   }
 
   return {
-    async run(role, input, options) {
-      await gate.enter(options.signal);
-      try {
-        options.signal.throwIfAborted();
-        return await runNow(role, input, options);
-      } finally {
-        gate.leave();
-      }
+    run(role, input, options) {
+      const { signal } = options;
+      // A lane each: only the limit makes them wait for each other.
+      const job = lanes.run(`job ${jobs++}`, async () => {
+        signal.throwIfAborted();
+        return runNow(role, input, options);
+      });
+      return abortable(job, signal);
     },
     endAll() {
       for (const giveUp of [...running]) giveUp();

@@ -150,7 +150,7 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
       onSecret: (secret) => secrets.add([secret]),
     });
     const pageReader = chosen.fetch.useJinaReader
-      ? (await import("../web/page-reader.ts")).createPageReader({ web, key: env["JINA_API_KEY"] })
+      ? (await import("../web/page-reader.ts")).createPageReader({ web, log, key: env["JINA_API_KEY"] })
       : undefined;
     return { web, search, pageReader };
   }

@@ -98,14 +98,19 @@ export interface LocalServer {
   readonly models: readonly string[];
 }
 
+/** Which commands of the model may run. */
+export type CommandPolicy = "guarded" | "ask" | "allowlist" | "off";
+
+/** `refused` is a sandbox that is demanded and cannot be had: no command runs. */
+export type SandboxState =
+  | { readonly kind: "bwrap"; readonly hasProc: boolean }
+  | { readonly kind: "none" | "refused"; readonly why: string };
+
 /** How commands of the model are judged and shut in. */
 export interface CommandsInfo {
   readonly enabled: boolean;
-  readonly policy: "guarded" | "ask" | "allowlist" | "off";
-  /** `refused`: one is demanded and not to be had, so that no command runs. */
-  readonly sandbox:
-    | { readonly kind: "bwrap"; readonly hasProc: boolean }
-    | { readonly kind: "none" | "refused"; readonly why: string };
+  readonly policy: CommandPolicy;
+  readonly sandbox: SandboxState;
 }
 
 /** The flags every command takes. */

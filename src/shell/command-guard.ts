@@ -1,5 +1,6 @@
 /** Whether a command of the model may run: the judgement of its text, and of the addresses in it. */
 
+import type { CommandPolicy } from "../core/app.ts";
 import type { FileSystem } from "../core/platform.ts";
 import type { Permit, ShellChoice, ToolShell } from "../core/tool.ts";
 import type { GuardedFetch } from "../core/web.ts";
@@ -7,7 +8,7 @@ import { folderEntries } from "../lib/folder-entries.ts";
 import { configFiles, ownPlaces } from "../lib/own-places.ts";
 import { join } from "../lib/path.ts";
 import { followLinks } from "../lib/real-path.ts";
-import type { Judgement, Policy } from "./judge/judge-command.ts";
+import type { Judgement } from "./judge/judge-command.ts";
 import type { ProtectedPath } from "./judge/scene.ts";
 import { canWriteProfiles } from "./profile-files.ts";
 import { refusedText, type Sandbox, TEMPORARY } from "./sandbox/sandbox.ts";
@@ -29,7 +30,7 @@ export interface CommandGuardOptions {
   readonly files: FileSystem;
   readonly web: Pick<GuardedFetch, "whyRefused">;
   readonly sandbox: Pick<Sandbox, "state" | "allowedPaths">;
-  readonly policy: Policy;
+  readonly policy: CommandPolicy;
   readonly allowPatterns: readonly string[];
   readonly denyPatterns: readonly string[];
   readonly restrictToWorkspace: boolean;

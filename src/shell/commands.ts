@@ -1,18 +1,18 @@
 /** Everything about commands, put together from the settings in `tools.exec`. */
 
+import type { CommandPolicy } from "../core/app.ts";
 import type { FileSystem, Processes } from "../core/platform.ts";
 import type { ToolShell } from "../core/tool.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import { createCommandGuard } from "./command-guard.ts";
 import { type CommandSpec, createCommandSpec } from "./command-spec.ts";
-import type { Policy } from "./judge/judge-command.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { createToolShell } from "./tool-shell.ts";
 
 interface CommandSettings {
   /** Seconds a command may run unless it asks for another time. 0 means no limit. */
   readonly timeout: number;
-  readonly policy: Policy;
+  readonly policy: CommandPolicy;
   readonly allowPatterns: readonly string[];
   readonly denyPatterns: readonly string[];
   /** Empty in files of the original, where it was the default: `auto`. */

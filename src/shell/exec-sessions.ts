@@ -10,6 +10,7 @@ import type {
   WaitOptions,
 } from "../core/exec-sessions.ts";
 import type { Clock, Ids, ProcessExit, Processes, ProcessSpec, RunningProcess } from "../core/platform.ts";
+import { abortable } from "../lib/abort.ts";
 import { quote } from "../lib/file-error.ts";
 import { refuseFailedSandbox } from "./sandbox/failure.ts";
 import { watchOutput } from "./watch-output.ts";
@@ -126,17 +127,14 @@ export function createExecSessions({ processes, clock, ids, spec }: ExecSessions
   async function wait(session: Session, { waitMs, until, signal }: WaitOptions): Promise<boolean> {
     signal.throwIfAborted();
     const { program } = session;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<void>();
     const watch = until === undefined ? undefined : watchOutput(program, until);
     watch?.seen.then(resolve);
     program.exited.then(() => resolve());
     const cancel = clock.after(waitMs, resolve);
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      await promise;
+      await abortable(promise, signal);
     } finally {
-      signal.removeEventListener("abort", onAbort);
       cancel();
       watch?.stop();
     }

@@ -3,6 +3,7 @@
 import { UserError } from "../core/errors.ts";
 import type { FileStat } from "../core/platform.ts";
 import type { RealPath, ToolFiles } from "../core/tool.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { nearestFew } from "../lib/nearest.ts";
 import { basename, dirname, join } from "../lib/path.ts";
@@ -81,7 +82,9 @@ async function nearNames(files: ToolFiles, path: RealPath): Promise<readonly str
     const isThere = (result: (typeof found)[number] | undefined) =>
       result?.status === "fulfilled" && result.value !== undefined;
     return near.filter((_, index) => isThere(found[index])).map(files.display);
-  } catch {
-    return []; // A folder that cannot be listed has no names to suggest; that the file is missing is said anyway.
+  } catch (error) {
+    // A folder that cannot be listed has no names to suggest; that the file is missing is said anyway.
+    if (errorCode(error) !== undefined) return [];
+    throw error;
   }
 }

@@ -1,5 +1,6 @@
 /** Jina's reader, which fetches pages on our behalf, runs their scripts and gives them as Markdown. */
 
+import type { Log } from "../core/platform.ts";
 import type { GuardedFetch, PageReader } from "../core/web.ts";
 import { judgeAddress } from "../lib/address.ts";
 import { isObject } from "../lib/is-object.ts";
@@ -16,10 +17,11 @@ const RIGHTS =
 
 export interface PageReaderOptions {
   readonly web: GuardedFetch;
+  readonly log: Log;
   readonly key?: string | undefined;
 }
 
-export function createPageReader({ web, key = "" }: PageReaderOptions): PageReader {
+export function createPageReader({ web, log, key = "" }: PageReaderOptions): PageReader {
   return {
     async read({ url, finalUrl, isListed }, signal) {
       const address = tellable(finalUrl);
@@ -31,6 +33,10 @@ export function createPageReader({ web, key = "" }: PageReaderOptions): PageRead
         timeoutMs: TIMEOUT_MS,
         signal,
       });
+      if (response.ok && response.status !== 200) {
+        // A key that is wrong or used up would go unnoticed: the page is read here all the same.
+        log.warn("Jina's reader did not read a page", { status: response.status });
+      }
       if (!response.ok || response.status !== 200 || response.truncated) return undefined;
       return parseAnswer(new TextDecoder().decode(response.body));
     },

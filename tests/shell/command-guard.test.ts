@@ -4,9 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import type { SandboxState } from "../../src/core/app.ts";
 import type { Permit, RealPath, ShellChoice } from "../../src/core/tool.ts";
 import { type CommandGuardOptions, createCommandGuard } from "../../src/shell/command-guard.ts";
-import type { SandboxState } from "../../src/shell/sandbox/sandbox.ts";
 import { system } from "../tools/fixture.ts";
 import { createPlace, type Place } from "./sandbox/fixture.ts";
 

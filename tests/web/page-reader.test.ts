@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { WebFailure, WebRequest, WebResponse } from "../../src/core/web.ts";
 import { createPageReader } from "../../src/web/page-reader.ts";
+import { createFakeLog } from "../fakes/log.ts";
 
 const { signal } = new AbortController();
 
@@ -25,7 +26,9 @@ function open(
   key?: string,
 ) {
   const asked: { url: string; request: WebRequest }[] = [];
+  const log = createFakeLog();
   const reader = createPageReader({
+    log,
     web: {
       async fetch(url, request) {
         asked.push({ url, request });
@@ -37,7 +40,7 @@ function open(
   });
   const read = (url: string, finalUrl = url, isListed = false) =>
     reader.read({ url, finalUrl, isListed }, signal);
-  return { asked, read };
+  return { asked, log, read };
 }
 
 test("read() asks the service for where the page is, without its fragment, and follows it nowhere", async () => {
@@ -100,4 +103,10 @@ test("read() has read nothing when the service fails, refuses or answers somethi
     answer({ data: { title: "T", content: "  " } }),
   ];
   for (const reply of answers) expect(await open(reply).read("https://a.example/")).toBeUndefined();
+});
+
+test("createPageReader() tells the log what the service answers to a key that is wrong or used up", async () => {
+  const { log, read } = open(answer("", { status: 402 }));
+  expect(await read("https://example.com/")).toBeUndefined();
+  expect(log.lines).toEqual(["warn Jina's reader did not read a page 402"]);
 });

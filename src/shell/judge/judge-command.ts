@@ -1,5 +1,6 @@
 /** Whether a shell command may run: the parsed command against a policy. A judgement, not a sandbox. */
 
+import type { CommandPolicy } from "../../core/app.ts";
 import { clip } from "../../lib/text.ts";
 import { checkPaths } from "./check-paths.ts";
 import { type Finding, finalRules, type Rule } from "./finding.ts";
@@ -15,10 +16,8 @@ import { createScene, type SceneOptions } from "./scene.ts";
 import { parsedUrls, textUrls } from "./urls.ts";
 import { shown } from "./word.ts";
 
-export type Policy = "guarded" | "ask" | "allowlist" | "off";
-
 export interface JudgeOptions extends SceneOptions {
-  readonly policy: Policy;
+  readonly policy: CommandPolicy;
   /** Regular expressions that must match the whole of a simple command. */
   readonly allowPatterns: readonly string[];
   /** Regular expressions that must match nowhere in it. */
@@ -108,7 +107,7 @@ const steering = /^(?:PATH|BASH_ENV|ENV|LD_\w+|DYLD_\w+)$/;
 /** Those of the builtins that set a variable which is named by a word. */
 const setsNamed = names("read printf");
 
-function needsPattern(command: SimpleCommand, { functions }: ParsedCommand, policy: Policy): boolean {
+function needsPattern(command: SimpleCommand, { functions }: ParsedCommand, policy: CommandPolicy): boolean {
   if (command.keyword) return false;
   const steered = command.assignments.some(({ name }) => steering.test(name));
   if (command.words.length === 0)
@@ -132,7 +131,7 @@ function notAllowed(command: SimpleCommand, { shownCommand, listed }: Patterns):
 
 function decide(
   findings: readonly Finding[],
-  policy: Policy,
+  policy: CommandPolicy,
 ): { verdict: "allow" } | { verdict: "deny" | "ask"; reason: string; rule: Rule } {
   const final = findings.find(({ rule }) => finalRules.has(rule));
   const dangerous = findings.find(({ rule }) => !finalRules.has(rule) && rule !== "not-allowed");

@@ -1,5 +1,6 @@
 /** The wall around commands: bubblewrap, where it works, around the workspace and what the owner added. */
 
+import type { SandboxState } from "../../core/app.ts";
 import { UserError } from "../../core/errors.ts";
 import type { FileSystem, Processes } from "../../core/platform.ts";
 import { explained, quote } from "../../lib/file-error.ts";
@@ -33,11 +34,6 @@ export interface SandboxOptions {
   /** Where the results of an owner's tools lie, relative to the workspace. */
   readonly ownResults: (owner: string) => string;
 }
-
-/** `refused` is a sandbox that is demanded and cannot be had: no command runs. */
-export type SandboxState =
-  | { readonly kind: "bwrap"; readonly hasProc: boolean }
-  | { readonly kind: "none" | "refused"; readonly why: string };
 
 interface SandboxedProgram {
   readonly file: string;

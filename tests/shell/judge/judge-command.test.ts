@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import fc from "fast-check";
-import { type JudgeOptions, judgeCommand, type Policy } from "../../../src/shell/judge/judge-command.ts";
+import type { CommandPolicy } from "../../../src/core/app.ts";
+import { type JudgeOptions, judgeCommand } from "../../../src/shell/judge/judge-command.ts";
 import corpus from "../../fixtures/commands.json" with { type: "json" };
 
 const workspace = "/home/user/workspace";
@@ -38,7 +39,9 @@ for (const { title, expected, allowPatterns, commands } of corpus.groups) {
       for (const [policy, wanted] of Object.entries(expected)) {
         test(`judgeCommand() answers ${wanted} under ${policy} to ${JSON.stringify(command)}`, async () => {
           const patterns = allowPatterns && policy !== "guarded" ? corpus.allowPatterns : [];
-          expect(await outcome(command, { policy: policy as Policy, allowPatterns: patterns })).toBe(wanted);
+          expect(await outcome(command, { policy: policy as CommandPolicy, allowPatterns: patterns })).toBe(
+            wanted,
+          );
         });
       }
     }
