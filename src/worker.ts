@@ -2,23 +2,17 @@
 
 import { parentPort } from "node:worker_threads";
 import { UserError } from "./core/errors.ts";
-import type { WorkerJobs, WorkerProgram, WorkerRole } from "./core/workers.ts";
+import type { WorkerJobs, WorkerRole } from "./core/workers.ts";
 import type { EndMessage, StartMessage } from "./lib/worker-protocol.ts";
-
-const programs: { readonly [Role in WorkerRole]: () => Promise<WorkerProgram<Role>> } = {
-  html: async () => (await import("./lib/documents/html.ts")).htmlProgram,
-  pdf: async () => (await import("./lib/documents/pdf.ts")).pdfProgram,
-  office: async () => (await import("./lib/documents/office.ts")).officeProgram,
-};
 
 async function work(start: StartMessage): Promise<WorkerJobs[WorkerRole]["output"]> {
   switch (start.role) {
     case "html":
-      return (await programs.html())(start.input);
+      return (await import("./lib/documents/html.ts")).htmlProgram(start.input);
     case "pdf":
-      return (await programs.pdf())(start.input);
+      return (await import("./lib/documents/pdf.ts")).pdfProgram(start.input);
     case "office":
-      return (await programs.office())(start.input);
+      return (await import("./lib/documents/office.ts")).officeProgram(start.input);
   }
 }
 

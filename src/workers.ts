@@ -12,6 +12,7 @@ import { type EndMessage, transferable } from "./lib/worker-protocol.ts";
 /** Each takes megabytes and a core; a third job waits. */
 const MOST_THREADS = 2;
 const REASON_CHARS = 300;
+const ENDING = "the program is ending";
 /**
  * By so much the process may grow while a job runs, looked at so often. A thread has no bound of its own, and
  * a document of a few kilobytes can unpack to more than there is.
@@ -79,6 +80,7 @@ export function createWorkers({
 }: WorkersOptions): Workers {
   const lanes = createLanes({ limit: MOST_THREADS });
   let jobs = 0;
+  let isEnding = false;
   /** How to give up each job that runs. */
   const running = new Set<() => void>();
 
@@ -107,7 +109,7 @@ export function createWorkers({
         if (memory() - before <= MOST_GROWTH) stopLooking = clock.after(LOOK_MS, look);
         else fail(`reading it took more than ${MOST_GROWTH / 1024 / 1024} MiB of memory`);
       }
-      const giveUp = () => fail("the program is ending");
+      const giveUp = () => fail(ENDING);
       const onAbort = () => finish(() => reject(signal.reason));
       signal.addEventListener("abort", onAbort, { once: true });
       running.add(giveUp);
@@ -139,11 +141,13 @@ export function createWorkers({
       // A lane each: only the limit makes them wait for each other.
       const job = lanes.run(`job ${jobs++}`, async () => {
         signal.throwIfAborted();
+        if (isEnding) return { ok: false as const, reason: ENDING };
         return runNow(role, input, options);
       });
       return abortable(job, signal);
     },
     endAll() {
+      isEnding = true;
       for (const giveUp of [...running]) giveUp();
     },
   };

@@ -120,26 +120,28 @@ test("run() runs two threads at once, and the next when one is done", async () =
 
 test("run() lets a job that waits be aborted, and those behind it take their turn", async () => {
   const clock = createFakeClock();
-  const { go, workers } = createWayward(clock);
-  const held = [go("silence"), go("silence")];
+  const { go } = createWayward(clock);
+  const making = new AbortController();
+  const held = [go("silence", { signal: making.signal }), go("silence", { signal: making.signal })];
   const abort = new AbortController();
   const waiting = go("echo", { signal: abort.signal });
   const last = go("echo", { html: "last" });
   abort.abort(new Error("no longer"));
   await expect(waiting).rejects.toThrow("no longer");
   await clock.whenPending(4);
-  workers.endAll();
-  await Promise.all(held);
+  making.abort(new Error("make room"));
+  await Promise.allSettled(held);
   expect(await last).toMatchObject({ ok: true, output: { text: "last" } });
 });
 
-test("endAll() ends the jobs that run", async () => {
+test("endAll() ends the jobs that run, and those that wait never begin", async () => {
   const clock = createFakeClock();
   const { go, workers } = createWayward(clock);
-  const outcome = go("loop");
-  await clock.whenPending(1);
+  const outcomes = [go("loop"), go("loop"), go("echo", { html: "third" })];
+  await clock.whenPending(4);
   workers.endAll();
-  expect(await outcome).toEqual({ ok: false, reason: "the program is ending" });
+  const ended = { ok: false, reason: "the program is ending" };
+  expect(await Promise.all<object>(outcomes)).toEqual([ended, ended, ended]);
 });
 
 /** What a program of its own prints that does one job with a thread of ours. */

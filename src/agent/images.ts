@@ -1,15 +1,16 @@
 /** The images of a conversation as a model takes them: read from `media/`, checked, and bounded. */
 
-import { Buffer } from "node:buffer";
 import { IMAGES_PER_MESSAGE, MAX_IMAGE_BYTES } from "../core/media.ts";
 import type { Media } from "../core/messages.ts";
 import type { ChatMessage, Image } from "../core/model.ts";
 import type { FileStat, FileSystem, Log } from "../core/platform.ts";
 import type { StoredMessage } from "../core/session.ts";
 import { isImage, mediaPath } from "../lib/breadcrumb.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { imageType } from "../lib/image-type.ts";
 import { imagesOf } from "../lib/message-images.ts";
 import { join, resolve, SEPARATOR } from "../lib/path.ts";
+import { isSameFile } from "../lib/same-file.ts";
 import { toChat } from "../lib/transcript.ts";
 import { createAllowance, type ImageGroup, surplusGroups } from "./image-bounds.ts";
 import { showImages } from "./result-images.ts";
@@ -63,9 +64,7 @@ function createImageCache() {
     add,
     get(path: string, stat: FileStat): Image | undefined {
       const entry = entries.get(path);
-      if (entry === undefined) return undefined;
-      const { inode, modifiedMs, bytes } = entry.stat;
-      if (inode !== stat.inode || modifiedMs !== stat.modifiedMs || bytes !== stat.bytes) return undefined;
+      if (entry === undefined || !isSameFile(entry.stat, stat)) return undefined;
       add(path, entry);
       return entry.image;
     },
@@ -146,7 +145,7 @@ export function createImageLoader({ files, log, workspace }: ImageLoaderOptions)
       const bytes = await files.read(path, { end: MAX_IMAGE_BYTES });
       const mime = imageType(bytes);
       if (mime === undefined) return leaveOut(name, "it is no image that models take");
-      const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+      const data = asBuffer(bytes).toString("base64");
       const image = { mime, data, name };
       cache.add(path, { stat, image });
       return image;

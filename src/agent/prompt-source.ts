@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import type { SystemMessage } from "../core/model.ts";
 import type { Assets, FileStat, Log } from "../core/platform.ts";
 import type { ToolFiles } from "../core/tool.ts";
+import { isSameFile } from "../lib/same-file.ts";
 import { wellFormed } from "../lib/text.ts";
 import { type PromptFacts, type PromptFile, promptFiles, systemPrompt } from "./prompt.ts";
 
@@ -21,10 +22,6 @@ export interface PromptSourceOptions {
   readonly assets: Assets;
   readonly log: Log;
   readonly facts: PromptFacts;
-}
-
-function isSame(a: FileStat, b: FileStat): boolean {
-  return a.modifiedMs === b.modifiedMs && a.bytes === b.bytes && a.inode === b.inode;
 }
 
 function areSame(one: readonly PromptFile[], other: readonly PromptFile[]): boolean {
@@ -57,7 +54,7 @@ export function createPromptSource({
     const stat = await system.stat(path);
     if (stat?.kind !== "file") return undefined;
     const before = known.get(name);
-    if (before && isSame(before.stat, stat)) return before.file;
+    if (before && isSameFile(before.stat, stat)) return before.file;
     const text = wellFormed(Buffer.from(await system.read(path, { end: READ_BYTES })).toString("utf8"));
     const file = { name, text, template: await templateOf(name) };
     known.set(name, { stat, file });

@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { Clock, FileSystem } from "../core/platform.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import { join } from "../lib/path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 
@@ -12,7 +13,7 @@ const LISTED = 10_000;
 
 /** Where the results of one session lie, relative to the workspace. */
 export function spillFolder(sessionKey: string): string {
-  return join(".nanobot", "tool-results", encodeSessionKey(sessionKey));
+  return join(HIDDEN, "tool-results", encodeSessionKey(sessionKey));
 }
 
 export interface SpillOptions {
@@ -23,7 +24,7 @@ export interface SpillOptions {
 
 /** Writes results to `.nanobot/tool-results/<session>/<call>.txt`, and removes those older than 7 days. */
 export function createSpill({ files, clock, workspace }: SpillOptions) {
-  const all = join(workspace, ".nanobot", "tool-results");
+  const all = join(workspace, HIDDEN, "tool-results");
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   async function names(folder: string): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 /** How each line of the log is bound to the one before it: the form of a line, written and read byte for byte. */
 
-import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { asBuffer } from "../lib/bytes.ts";
 
 /** A place in the log: how many lines there are up to it, and the hash of the last of them. */
 export interface Mark {
@@ -68,7 +68,7 @@ export function seal(before: Mark, fields: string, { torn, anchor, lost = 0 }: F
 }
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return asBuffer(bytes).toString("latin1");
 }
 
 /** Reads one line; `undefined` for what no line of ours looks like. Whether the hash is right is for others to say. */

@@ -2,6 +2,7 @@
 
 import type { AuditEntry, AuditLog } from "../core/audit.ts";
 import type { Clock, FileSystem, Ids, Locks, Log } from "../core/platform.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import { join } from "../lib/path.ts";
 import { createWriteBehind } from "../lib/write-behind.ts";
 import { createChainedFile } from "./chained-file.ts";
@@ -34,7 +35,7 @@ export function createAuditLog({
   workspace,
   maxBytes,
 }: AuditLogOptions): AuditLog {
-  const folder = join(workspace, ".nanobot");
+  const folder = join(workspace, HIDDEN);
   const file = createChainedFile({ files, locks, folder, maxBytes });
   let anchoring: Promise<void> = Promise.resolve();
   let callOff: (() => void) | undefined;

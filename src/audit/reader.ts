@@ -1,10 +1,11 @@
 /** Reads the log as it is at one moment: newest first for people, oldest first for the check of its chain. */
 
-import { Buffer } from "node:buffer";
 import type { AuditLog, AuditRecord } from "../core/audit.ts";
 import { UserError } from "../core/errors.ts";
 import type { FileSystem, Log } from "../core/platform.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { explained } from "../lib/file-error.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import { basename } from "../lib/path.ts";
 import { linesFromEnd, linesFromStart } from "../lib/placed-lines.ts";
 import type { ChainedFile, Snapshot } from "./chained-file.ts";
@@ -44,7 +45,7 @@ export function createAuditReader({
       const found = await files.stat(path);
       if (found === undefined || found.modifiedMs + CHANGE_TIME_STEP_MS < since) continue;
       for await (const line of linesFromEnd(files, path, bytes)) {
-        const entry = parseRecord(textOf(line.bytes));
+        const entry = parseRecord(asBuffer(line.bytes).toString("utf8"));
         if (entry === undefined) damaged++;
         else if (Date.parse(entry.time) >= since) yield entry;
       }
@@ -103,11 +104,7 @@ export function createAuditReader({
 
 /** As people know it, from the workspace on. */
 function nameOf(path: string): string {
-  return `.nanobot/${basename(path)}`;
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  return `${HIDDEN}/${basename(path)}`;
 }
 
 /** What is added meanwhile belongs to another moment. */

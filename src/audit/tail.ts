@@ -1,7 +1,8 @@
 /** Where the log ends: its last line, and what a crash left behind it. */
 
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
 import type { FileSystem } from "../core/platform.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { type Mark, sha256, unseal } from "./chain.ts";
 
 const NEWLINE = 0x0a;
@@ -46,7 +47,7 @@ async function tailOf(files: FileSystem, path: string, bytes: number): Promise<F
   for (let size = FIRST_BLOCK; size <= LONGEST_REST; size *= 4) {
     const start = Math.max(0, bytes - size);
     const block = await files.read(path, { start, end: bytes });
-    const found = searchBlock(Buffer.from(block.buffer, block.byteOffset, block.byteLength), start === 0);
+    const found = searchBlock(asBuffer(block), start === 0);
     if (found !== undefined) return found;
   }
   throw new Error("There is no line of the audit log near the end of its file");

@@ -11,8 +11,8 @@ const units: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * `24h`, `7d` and `2w` before `now`, the beginning of a day as in `2026-11-30`, or a moment as in
- * `2026-11-30T09:00Z`; `undefined` for anything else.
+ * `24h`, `7d` and `2w` before `now`, the beginning of a day as in `2026-01-31`, or a moment as in
+ * `2026-01-31T09:00Z`; `undefined` for anything else.
  */
 export function parseSince(text: string, now: number, timeZone: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,6})([hdw])$/i.exec(text) ?? [];

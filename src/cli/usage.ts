@@ -104,7 +104,11 @@ export const command = defineCommand({
   about: "Show what calls to models used and cost",
   options: {
     by: { type: "string", value: "GROUP", about: "group by day (the default), model, origin or session" },
-    since: { type: "string", value: "TIME", about: "count from 24h, 7d or 2w ago, or from a day on" },
+    since: {
+      type: "string",
+      value: "TIME",
+      about: "count from 24h, 7d or 2w ago, or from a day or moment on",
+    },
     json: { type: "boolean", about: "print JSON" },
   },
   run,

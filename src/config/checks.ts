@@ -1,9 +1,8 @@
 /** What a schema cannot say: settings that contradict each other, and settings without effect so far. */
 
 import * as v from "valibot";
-import { ENGINE_NAMES, isEngineName, isEngineOfTheOriginal, readEngineName } from "../lib/engine-names.ts";
+import { isEngineName, isEngineOfTheOriginal, noSuchEngine, readEngineName } from "../lib/engine-names.ts";
 import { isObject } from "../lib/is-object.ts";
-import { nearest } from "../lib/nearest.ts";
 import { showPath } from "./keys.ts";
 import { type Config, configSchema } from "./schema.ts";
 import type { Path } from "./shape.ts";
@@ -107,7 +106,7 @@ export function findContradiction({ agents, modelPresets, tools }: Config): Prob
   }
   const engine = readEngineName(tools.web.search.provider);
   if (engine !== undefined && !isKnownEngine(engine)) {
-    return { path: SEARCH_PROVIDER, text: unknownEngine(engine) };
+    return { path: SEARCH_PROVIDER, text: noSuchEngine(engine) };
   }
   return undefined;
 }
@@ -119,15 +118,7 @@ function isKnownEngine(name: string): boolean {
   return isEngineName(name) || isEngineOfTheOriginal(name) || name.includes("${");
 }
 
-function unknownEngine(name: string): string {
-  const suggestion = nearest(name, ENGINE_NAMES);
-  const engines = ENGINE_NAMES.join(", ");
-  return suggestion === undefined
-    ? `there is no search engine of this name; choose from ${engines}`
-    : `there is no search engine of this name; did you mean "${suggestion}"? (${engines})`;
-}
-
-/** Contradictions in parts that are not supported yet: they stop nobody from starting with a foreign configuration. */
+/** Contradictions that stop nobody from starting: what is contradicted is passed over, or nothing uses it yet. */
 export function contradictionWarnings({ agents, modelPresets, api, tools }: Config): string[] {
   const hasPreset = (name: string) => Object.hasOwn(modelPresets, name);
   const { fallbackModels, dream } = agents.defaults;

@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
+import type { Environment } from "../core/platform.ts";
 import { isObject } from "../lib/is-object.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSameName } from "../lib/same-name.ts";
@@ -14,7 +15,6 @@ import { translate } from "./translate.ts";
 const PREFIX = "NANOBOT_";
 const SEPARATOR = "__";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Readonly<Record<string, unknown>>;
 
 /** Where a variable leads. `schema` is absent inside a channel's block, which only the channel understands. */

@@ -1,8 +1,8 @@
 /** `${NAME}` in settings, replaced from the environment where a section is used and never in the file. */
 
 import { UserError } from "../core/errors.ts";
+import type { Environment } from "../core/platform.ts";
 import { isObject } from "../lib/is-object.ts";
-import type { Environment } from "./environment.ts";
 import { showPath } from "./keys.ts";
 import type { Path } from "./shape.ts";
 

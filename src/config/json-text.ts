@@ -3,6 +3,7 @@
 import type { Node } from "jsonc-parser";
 import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
+import { utf16Of } from "../lib/charset.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { shown } from "./keys.ts";
 import type { Path } from "./shape.ts";
@@ -42,8 +43,7 @@ async function readBounded(files: FileSystem, path: string): Promise<Uint8Array 
 }
 
 function decode(bytes: Uint8Array, path: string): string {
-  const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+  if (utf16Of(bytes) !== undefined) {
     throw configError(path, 1, "the text is UTF-16", "Save the file as UTF-8");
   }
   try {

@@ -2,10 +2,10 @@
 
 import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
-import type { FileSystem } from "../core/platform.ts";
+import type { Environment, FileSystem } from "../core/platform.ts";
 import { isObject } from "../lib/is-object.ts";
 import { contradictionWarnings, findContradiction, type Problem, unsupportedWarnings } from "./checks.ts";
-import { applyEnvironment, type Environment } from "./environment.ts";
+import { applyEnvironment } from "./environment.ts";
 import { explainIssue } from "./issues.ts";
 import { configError, lineOf, parseConfigText, readConfigText } from "./json-text.ts";
 import { showPath } from "./keys.ts";

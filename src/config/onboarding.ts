@@ -2,11 +2,11 @@
 
 import type { VendorInfo } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
+import type { Environment } from "../core/platform.ts";
 import { isHttpAddress } from "../lib/http-address.ts";
 import { modelNameProblem } from "../lib/model-name.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSameName, isSameName } from "../lib/same-name.ts";
-import type { Environment } from "./environment.ts";
 import { shown } from "./keys.ts";
 import type { RawConfig } from "./load.ts";
 import type { Config } from "./schema.ts";

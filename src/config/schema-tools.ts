@@ -1,6 +1,7 @@
 /** The `tools` section of the configuration: what the agent may do, and how far it goes. */
 
 import * as v from "valibot";
+import { ENGINE_NAMES } from "../lib/engine-names.ts";
 import { isRegularExpression } from "../lib/regular-expression.ts";
 import { amount, flag, option, setting, shaped, text, textByName, texts, whole } from "./schema-entry.ts";
 
@@ -19,7 +20,7 @@ const web = v.object({
     "Searching the web",
     v.object({
       provider: option(
-        "Where to search: duckduckgo, brave, tavily, searxng, jina, kagi, exa or serper; without it brave where there is a key, else duckduckgo",
+        `Where to search: ${ENGINE_NAMES.join(", ")}; without it brave where there is a key, else duckduckgo`,
         text,
       ),
       apiKey: setting(

@@ -1,8 +1,8 @@
 /** Which values must never be shown: those of keys and variables that are named like secrets. */
 
+import type { Environment } from "../core/platform.ts";
 import { isObject } from "../lib/is-object.ts";
 import { SHORTEST_SECRET } from "../lib/mask.ts";
-import type { Environment } from "./environment.ts";
 import { variablesIn } from "./expand.ts";
 
 const secretWords = new Set([

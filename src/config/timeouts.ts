@@ -1,7 +1,7 @@
 /** How long a model may take, from the variables that the original reads too. */
 
 import { UserError } from "../core/errors.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../core/platform.ts";
 
 /** A day: more is a slip of the pen. */
 const MOST_SECONDS = 86_400;

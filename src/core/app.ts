@@ -1,6 +1,7 @@
 /** What commands see of the composed program. Nothing is built before it is asked for. */
 
 import type { AuditLog } from "./audit.ts";
+import type { CommandPolicy, SandboxState } from "./commands.ts";
 import type { JsonObject } from "./json.ts";
 import type { MediaStore } from "./media.ts";
 import type { FinalMessage } from "./messages.ts";
@@ -97,14 +98,6 @@ export interface LocalServer {
   /** At least one. */
   readonly models: readonly string[];
 }
-
-/** Which commands of the model may run. */
-export type CommandPolicy = "guarded" | "ask" | "allowlist" | "off";
-
-/** `refused` is a sandbox that is demanded and cannot be had: no command runs. */
-export type SandboxState =
-  | { readonly kind: "bwrap"; readonly hasProc: boolean }
-  | { readonly kind: "none" | "refused"; readonly why: string };
 
 /** How commands of the model are judged and shut in. */
 export interface CommandsInfo {

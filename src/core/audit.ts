@@ -79,7 +79,7 @@ export interface AuditVerdict {
 export interface AuditLog {
   /** Never throws and never waits: that calls cannot be written is told to the log of the program, and by the next line. */
   record(entry: AuditEntry): void;
-  /** Resolves when all that was recorded is on disk and anchored. */
+  /** Resolves when all that was recorded is on disk and anchored, or lost. Never rejects. */
   flush(): Promise<void>;
   /** Newest first, as the log was when it was asked for. Damaged lines are left out. */
   list(filter: AuditFilter, signal: AbortSignal): AsyncIterable<AuditRecord>;

@@ -43,7 +43,7 @@ export interface ExecSessionStart extends ShellChoice {
   readonly cwdShown: string;
   /** 0 means no limit. */
   readonly timeoutSeconds: number;
-  /** Whose session of the conversation it belongs to: nobody else can see or reach it. */
+  /** The key of the conversation it belongs to: no other can see or reach it. */
   readonly owner: string;
 }
 
@@ -55,7 +55,10 @@ export interface WaitOptions {
   readonly signal: AbortSignal;
 }
 
-/** At most 8 run in the whole program; one that nobody asks for in 30 minutes is ended. */
+/**
+ * At most 8 run in the whole program; one that nobody asks for in 30 minutes is ended. `start` and `read`
+ * reject with the signal's reason, and with a `UserError` where the sandbox could not be made.
+ */
 export interface ExecSessions {
   /**
    * Starts a command and waits a while for its end. Throws a `UserError` when there are too many. A command
@@ -68,9 +71,9 @@ export interface ExecSessions {
   input(id: string, owner: string): ExecSessionInput | undefined;
   /** Rejects with a `UserError` when it takes no more. `false` when the owner has no such session. */
   write(id: string, owner: string, input: { text?: string; close?: boolean }): Promise<boolean>;
-  /** Ends one with all its descendants. `false` when the owner has no such session. */
+  /** Ends one with all its descendants. Never rejects. `false` when the owner has no such session. */
   end(id: string, owner: string): Promise<boolean>;
   list(owner: string): readonly ExecSessionInfo[];
-  /** Ends and forgets all of an owner's, and resolves to how many ran: for `/stop`. */
+  /** Ends and forgets all of an owner's, and resolves to how many ran: for `/stop`. Never rejects. */
   endOf(owner: string): Promise<number>;
 }

@@ -202,6 +202,9 @@ export interface Assets {
   read(tree: "skills" | "workspace", path: string): Promise<string>;
 }
 
+/** The environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Everything that differs between machines and runtimes. */
 export interface Platform {
   /** For people and for the prompt: `Bun 1.4.5`, `linux`, `x64`. */
@@ -209,7 +212,7 @@ export interface Platform {
   readonly os: string;
   readonly arch: string;
   readonly pid: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly cwd: string;
   /** From `HOME`, else from the user database. `undefined` when neither knows. */
   readonly homeFolder: string | undefined;

@@ -91,13 +91,20 @@ export interface ToolShell {
   permit(command: string, options: ShellChoice & { cwd: RealPath; signal: AbortSignal }): Promise<Permit>;
   /** The same for what is to be written to a command that goes on: some of them would run it. */
   permitInput(session: ExecSessionInput, chars: string, signal: AbortSignal): Promise<Permit>;
+  /**
+   * Runs it, judged or not. Rejects with a `UserError` where the shell or a demanded sandbox is missing; an
+   * abort is a result that says so.
+   */
   run(
     command: string,
     options: { cwd: RealPath; timeoutSeconds: number; signal: AbortSignal } & ShellChoice,
   ): ReturnType<Processes["run"]>;
 }
 
-/** Runs ripgrep with these arguments and nothing else. `undefined` where the machine has none. */
+/**
+ * Runs ripgrep with these arguments and nothing else. `undefined` where the machine has none. Rejects with the
+ * system's error when it cannot be started; an abort is a result.
+ */
 export type Ripgrep = (
   args: readonly string[],
   options: { cwd: RealPath; timeoutSeconds: number; signal: AbortSignal },
@@ -164,7 +171,7 @@ export interface Tool<Schema extends ParameterSchema = ParameterSchema> {
   readonly aliases?: Readonly<Record<string, string>>;
   /** The section of `tools` in the configuration that switches it off; omitted where nothing does. */
   readonly section?: "exec" | "file" | "web";
-  /** Changes nothing: calls run side by side, and again after a crash. */
+  /** Changes nothing: neighbouring calls run side by side, and none is synced before it runs. */
   readonly readOnly?: boolean;
   /** The tool bounds its own result (in characters), where the general cap would be in the way. */
   readonly resultLimit?: number;

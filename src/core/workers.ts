@@ -61,8 +61,8 @@ export type WorkerOutcome<Output> =
 export interface Workers {
   /**
    * Runs one job in a thread of its own, which is ended after it. Two run at once; what waits for its turn is
-   * not counted in `timeoutMs`. Rejects only with the signal's reason; a
-   * throw in the thread, a thread that dies and one that is not done in time are outcomes.
+   * not counted in `timeoutMs`. Rejects only with the signal's reason; a throw in the thread, a thread that
+   * dies, takes too much memory or is not done in time, and the end of the program are outcomes.
    */
   run<Role extends WorkerRole>(
     role: Role,

@@ -5,7 +5,7 @@ import { UserError } from "../core/errors.ts";
 
 type Ip = ReturnType<typeof ipaddr.parse>;
 
-/** Networks, as `parseRanges` understood them. */
+/** Networks, as `parseRange` understands them. */
 export type AddressRanges = readonly (readonly [Ip, number])[];
 
 export type Judgement =

@@ -5,18 +5,20 @@ import { Buffer } from "node:buffer";
 /** Where a page must say what it is in. */
 const PROLOGUE_BYTES = 4_096;
 
-const marks: readonly (readonly [label: string, mark: readonly number[]])[] = [
-  ["utf-8", [0xef, 0xbb, 0xbf]],
-  ["utf-16be", [0xfe, 0xff]],
-  ["utf-16le", [0xff, 0xfe]],
-];
+const UTF8_MARK = [0xef, 0xbb, 0xbf];
+
+/** By the byte order mark that bytes begin with, if it is one of UTF-16. */
+export function utf16Of([first, second]: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : undefined;
+}
 
 /**
  * What the first bytes say counts most, then `contentType`, then the page itself where it is `markup`. A name
  * that nobody knows counts as none, and then it is UTF-8.
  */
 export function decodeText(bytes: Uint8Array, contentType: string, { markup }: { markup: boolean }): string {
-  const marked = marks.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte))?.[0];
+  const marked = UTF8_MARK.every((byte, index) => bytes[index] === byte) ? "utf-8" : utf16Of(bytes);
   const decoder =
     decoderFor(marked) ??
     decoderFor(declaredCharset(contentType)) ??

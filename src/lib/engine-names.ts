@@ -1,5 +1,7 @@
 /** The names that `tools.web.search.provider` may have. */
 
+import { nearest } from "./nearest.ts";
+
 export const ENGINE_NAMES = [
   "duckduckgo",
   "brave",
@@ -20,6 +22,14 @@ const OF_THE_ORIGINAL: readonly string[] = ["bocha", "keenable", "mst", "olostep
 export function readEngineName(text: string | undefined): string | undefined {
   const name = text?.trim().toLowerCase() ?? "";
   return name === "" ? undefined : name;
+}
+
+/** For whoever named another. */
+export function noSuchEngine(name: string): string {
+  const suggestion = nearest(name, ENGINE_NAMES);
+  const all = ENGINE_NAMES.join(", ");
+  const advice = suggestion === undefined ? `choose from ${all}` : `did you mean "${suggestion}"? (${all})`;
+  return `there is no search engine of this name; ${advice}`;
 }
 
 export function isEngineName(name: string): name is EngineName {

@@ -5,13 +5,12 @@ import type { FileSystem } from "../core/platform.ts";
 /** Where a system has its programs. Not PATH, which may lead into folders that commands can write. */
 const FOLDERS: readonly string[] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
-/** In the first of the folders that has it. */
+/** In the first of them that has it. */
 export async function firstProgram(
   files: Pick<FileSystem, "stat">,
   name: string,
-  folders: readonly string[] = FOLDERS,
 ): Promise<string | undefined> {
-  for (const folder of folders) {
+  for (const folder of FOLDERS) {
     const found = await files.stat(`${folder}/${name}`);
     if (found?.kind === "file" && (found.mode & 0o111) !== 0) return `${folder}/${name}`;
   }

@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import { MAX_IMAGE_SIDE } from "../core/media.ts";
 import type { Image } from "../core/model.ts";
+import { asBuffer } from "./bytes.ts";
 
 interface Size {
   readonly width: number;
@@ -36,7 +37,7 @@ const endings: Readonly<Record<Image["mime"], (bytes: Buffer) => boolean>> = {
 
 /** `undefined` when nothing is wrong, as far as that can be told without decoding it. */
 export function imageDefect(given: Uint8Array, mime: Image["mime"]): string | undefined {
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
+  const bytes = asBuffer(given);
   if (!endings[mime](bytes)) return "the image is not whole, its end is missing";
   const size = sizes[mime](bytes);
   if (size === undefined) return "the image is damaged, its size is missing";

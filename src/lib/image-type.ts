@@ -1,7 +1,8 @@
 /** What a file is by its bytes: names and declared types are only claims of whoever sent it. */
 
-import { Buffer, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 import type { Image } from "../core/model.ts";
+import { asBuffer } from "./bytes.ts";
 
 /** How far the patterns look. */
 const HEAD = 64;
@@ -63,13 +64,9 @@ const extensions: Readonly<Record<string, string>> = {
   "text/plain": ".txt",
 };
 
-function view(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-}
-
 /** One character for each byte, so that patterns can speak of bytes. */
 function headOf(bytes: Uint8Array): string {
-  return view(bytes.subarray(0, HEAD)).toString("latin1");
+  return asBuffer(bytes.subarray(0, HEAD)).toString("latin1");
 }
 
 /** `undefined` for whatever is none of the four kinds of image that vendors take. */
@@ -84,7 +81,7 @@ export function mediaType(bytes: Uint8Array): string {
   const known = imageType(bytes) ?? others.find(([, pattern]) => pattern.test(head))?.[0];
   if (known !== undefined) return known;
   if (ZIP.test(head)) {
-    return archives.find(([, member]) => view(bytes).includes(member))?.[0] ?? "application/zip";
+    return archives.find(([, member]) => asBuffer(bytes).includes(member))?.[0] ?? "application/zip";
   }
   return isUtf8(bytes) && !bytes.includes(0) ? "text/plain" : "application/octet-stream";
 }

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join } from "./path.ts";
 import { followLinks } from "./real-path.ts";
 
 /** Below the workspace. */
-const HIDDEN = ".nanobot";
+export const HIDDEN = ".nanobot";
 const READ_ONLY = ["sessions", "cron/jobs.json"];
 
 export interface OwnPlaces {

@@ -1,8 +1,7 @@
 /** Which proxy a request goes through, by the usual environment variables. */
 
+import type { Environment } from "../core/platform.ts";
 import { isAddressIn, parseRange } from "./address.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProxyOptions {
   /** Goes before what the environment says. */

@@ -1,6 +1,6 @@
 /** Regular expressions that the owner writes. */
 
-/** Whether `text` is one, without regard to case as they are used. */
+/** Whether `text` is one. Tried with the flag `i`, with which it will be used. */
 export function isRegularExpression(text: string): boolean {
   try {
     new RegExp(text, "i");

@@ -134,8 +134,9 @@ function castString(text: string, types: readonly string[], schema: JsonObject):
 /**
  * Casts `value` as far as `schema` (a JSON Schema) asks and no further: `"5"` to 5 and `"true"` to true
  * where a number or a boolean is expected, 5 to `"5"` where a string is, JSON text to a list or an
- * object, and one object to a list of it where a list of objects is expected. A null that the schema does not allow counts as absent. What fits nothing is left for the
- * validation to refuse. Arguments that were put into an envelope of that name are taken out of it.
+ * object, and one object to a list of it where a list of objects is expected. A null that the schema does
+ * not allow counts as absent. What fits nothing is left for the validation to refuse. Arguments that come
+ * inside `{"arguments": …}` are taken out of it.
  */
 export function castToSchema(value: JsonValue, schema: JsonObject): JsonValue {
   return castValue(withoutEnvelope(value, schema), schema);

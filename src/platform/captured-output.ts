@@ -96,12 +96,12 @@ function createEnds(keepBytes: number): Ends {
     result() {
       const first = head.subarray(0, headBytes);
       const last = tailBytes();
-      if (restBytes <= keepBytes) return { head: decodeText(concat(first, last)), tail: "", omittedBytes: 0 };
+      if (restBytes <= keepBytes) return { head: decodeUtf8(concat(first, last)), tail: "", omittedBytes: 0 };
       const whole = first.subarray(0, endOfWholeCharacters(first));
       const rest = last.subarray(startOfWholeCharacters(last));
       return {
-        head: decodeText(whole),
-        tail: decodeText(rest),
+        head: decodeUtf8(whole),
+        tail: decodeUtf8(rest),
         omittedBytes: headBytes + restBytes - whole.length - rest.length,
       };
     },
@@ -116,7 +116,7 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 /** Bytes that are no text become U+FFFD; a byte order mark stays what it is. */
-export function decodeText(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes);
 }
 

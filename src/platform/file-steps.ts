@@ -1,5 +1,6 @@
 /** What file systems of ours are made of: looking, listing, reading, replacing, each of what a path names at once. */
 
+import { Buffer } from "node:buffer";
 import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, read, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import type { FileKind, FileStat, FileSystem } from "../core/platform.ts";

@@ -1,6 +1,6 @@
 /** The network guard: every request of a tool is judged here, sent to the address that was judged, and again at each redirect. */
 
-import type { Clock } from "../core/platform.ts";
+import type { Clock, Environment } from "../core/platform.ts";
 import type { GuardedFetch, WebFailure, WebRequest, WebResponse } from "../core/web.ts";
 import { abortable, limitSignal } from "../lib/abort.ts";
 import { type AddressRanges, isAddressIn, judgeAddress } from "../lib/address.ts";
@@ -20,12 +20,12 @@ export interface GuardedFetchOptions {
   readonly clock: Clock;
   readonly whitelist?: AddressRanges;
   /** Where the usual variables may name a proxy. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** The configured proxy, which goes before them. */
   readonly proxy?: string | undefined;
   /** Names that cannot be resolved here are left to the proxy, and where they lead is then not checked. */
   readonly proxyResolvesNames?: boolean;
-  /** Whether `send` can reach the proxy; the text says why not. */
+  /** Why `send` can reach no proxy; left out where it can. */
   readonly whyNoProxy?: string | undefined;
   readonly userAgent?: string | undefined;
 }

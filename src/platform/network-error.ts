@@ -1,6 +1,7 @@
 /** What went wrong on the network, in words that follow the name of a server. */
 
 import { errorCode } from "../lib/error-code.ts";
+import { problemOf } from "../lib/phrases.ts";
 
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   "ConnectionRefused",
@@ -41,5 +42,5 @@ const WORDS: Readonly<Record<string, string>> = {
 export function whatWentWrong(error: unknown): string {
   const known = WORDS[errorCode(error) ?? ""];
   if (known !== undefined) return known;
-  return `failed: ${error instanceof Error ? error.message : String(error)}`;
+  return `failed: ${problemOf(error)}`;
 }

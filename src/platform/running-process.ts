@@ -2,7 +2,7 @@
 
 import type { ChildProcess, spawn as Spawn } from "node:child_process";
 import type { Clock, ProcessExit, ProcessSpec, RunningProcess } from "../core/platform.ts";
-import { decodeText } from "./captured-output.ts";
+import { decodeUtf8 } from "./captured-output.ts";
 import { createGroup, endLeftovers, type Group } from "./process-group.ts";
 import { createInput, drain, follow } from "./process-pipes.ts";
 
@@ -57,7 +57,7 @@ export async function launch(
     untakenBytes += bytes;
     if (untakenBytes > MAX_OUTPUT_BYTES) end("flood");
     if (listeners.size === 0) return;
-    const text = decodeText(whole);
+    const text = decodeUtf8(whole);
     for (const listener of listeners) listener(stream, text);
   };
   const stdout = follow(child.stdout, spec.keepBytes, onChunk("stdout"));

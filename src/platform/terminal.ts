@@ -1,5 +1,6 @@
 /** The terminal or the pipes of this process. Streams are touched only when asked for: they are slow to make. */
 
+import { Buffer } from "node:buffer";
 import { fstatSync } from "node:fs";
 import { UserError } from "../core/errors.ts";
 import type { Key, Terminal } from "../core/platform.ts";

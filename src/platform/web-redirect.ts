@@ -1,5 +1,6 @@
 /** What is requested next when a server sends a request elsewhere, and what of it may not go there. */
 
+import { Buffer } from "node:buffer";
 import type { WebRequest } from "../core/web.ts";
 import type { IncomingResponse } from "./web-request.ts";
 

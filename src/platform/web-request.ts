@@ -2,6 +2,7 @@
 
 import * as http from "node:http";
 import * as https from "node:https";
+import type { Environment } from "../core/platform.ts";
 
 export interface OutgoingRequest {
   readonly url: URL;
@@ -43,10 +44,7 @@ export function createSender({ fetch, ca }: SenderOptions): SendRequest {
 }
 
 /** Why a proxy cannot be used in this runtime; `undefined` when it can. */
-export function whyNoProxy(
-  env: Readonly<Record<string, string | undefined>>,
-  configured = "",
-): string | undefined {
+export function whyNoProxy(env: Environment, configured = ""): string | undefined {
   if ("Bun" in globalThis) return undefined;
   if (configured !== "")
     return "tools.web.proxy is not supported on Deno; set HTTPS_PROXY and HTTP_PROXY instead";

@@ -1,12 +1,12 @@
 /** The network guard as the program uses it, with this machine's resolver and connections; loaded with the first request. */
 
-import type { Clock } from "../core/platform.ts";
+import type { Clock, Environment } from "../core/platform.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import { lazy } from "../lib/lazy.ts";
 
 export interface WebOptions {
   readonly clock: Clock;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly fetch: typeof fetch;
   /** As configured. */
   readonly ssrfWhitelist: readonly string[];

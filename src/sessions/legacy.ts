@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { FileSystem, Log } from "../core/platform.ts";
 import { never } from "../lib/abort.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import { basename, join } from "../lib/path.ts";
 import { linesFromStart } from "../lib/placed-lines.ts";
 import { decodeSessionKey } from "../lib/session-key.ts";
@@ -28,7 +29,7 @@ async function namespaceFolder(
   workspace: string,
   places: LegacyPlaces,
 ): Promise<string | undefined> {
-  const idFile = join(workspace, ".nanobot", "workspace-id");
+  const idFile = join(workspace, HIDDEN, "workspace-id");
   if ((await files.stat(idFile))?.kind !== "file") return undefined;
   const id = Buffer.from(await files.read(idFile, { end: 64 }))
     .toString("utf8")

@@ -1,9 +1,9 @@
 /** One line of a session file: parsed forgivingly, written exactly. */
 
-import { Buffer } from "node:buffer";
 import type { JsonObject } from "../core/json.ts";
 import type { Media } from "../core/messages.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { isObject } from "../lib/is-object.ts";
 import { parseJson } from "../lib/parse-json.ts";
 
@@ -158,7 +158,7 @@ function trimmed(bytes: Uint8Array): Uint8Array {
 export function parseSessionLine(bytes: Uint8Array): SessionLine {
   const line = trimmed(bytes);
   if (line.length === 0) return bytes.includes(0) ? { kind: "damaged" } : { kind: "ignored", counts: false };
-  const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString("utf8");
+  const text = asBuffer(line).toString("utf8");
   const value = parseJson(text.startsWith("\ufeff") ? text.slice(1) : text);
   if (!isObject(value)) return { kind: "damaged" };
   if (value["_type"] === "metadata") return parseMetadata(value);

@@ -1,6 +1,6 @@
 /** Whether a command of the model may run: the judgement of its text, and of the addresses in it. */
 
-import type { CommandPolicy } from "../core/app.ts";
+import type { CommandPolicy } from "../core/commands.ts";
 import type { FileSystem } from "../core/platform.ts";
 import type { Permit, ShellChoice, ToolShell } from "../core/tool.ts";
 import type { GuardedFetch } from "../core/web.ts";

@@ -1,7 +1,7 @@
 /** Everything about commands, put together from the settings in `tools.exec`. */
 
-import type { CommandPolicy } from "../core/app.ts";
-import type { FileSystem, Processes } from "../core/platform.ts";
+import type { CommandPolicy } from "../core/commands.ts";
+import type { Environment, FileSystem, Processes } from "../core/platform.ts";
 import type { ToolShell } from "../core/tool.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import { createCommandGuard } from "./command-guard.ts";
@@ -30,7 +30,7 @@ export interface CommandsOptions {
   readonly allowedPaths: readonly string[];
   readonly files: FileSystem;
   readonly processes: Pick<Processes, "run">;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly os: string;
   readonly home: string | undefined;
   /** Absolute and real. */

@@ -1,5 +1,7 @@
 /** The environment of commands: short, so that no secret of this process reaches them. */
 
+import type { Environment } from "../core/platform.ts";
+
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 const INHERITED = ["LANG", "TMPDIR", "TZ", "USER"] as const;
@@ -17,7 +19,7 @@ const FIXED = {
 
 export interface ShellEnvironment {
   /** The environment of this process, of which commands get what is named here and nothing else. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly home: string | undefined;
   readonly allowedEnvKeys?: readonly string[];
   /** Folders to search before and after those of PATH, joined by `:`. */

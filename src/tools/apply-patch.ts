@@ -4,11 +4,12 @@ import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
 import { defineTool, type RealPath, type ToolFiles, toolOk } from "../core/tool.ts";
 import { editText } from "../lib/edit/edit-text.ts";
-import { lineEndAt, toLf } from "../lib/edit/line-ends.ts";
+import { lineCount, lineEndAt, toLf } from "../lib/edit/line-ends.ts";
 import { quote } from "../lib/file-error.ts";
 import { isInside } from "../lib/inside.ts";
 import { wellFormed } from "../lib/text.ts";
 import { explainRefusal } from "./edit-refusal.ts";
+import { flag, text } from "./parameters.ts";
 import { recordWritten, unreadWarning } from "./read-before.ts";
 import { findTarget, noSuchFile, type TargetFile } from "./target-file.ts";
 import { readText, type TextContent } from "./text-content.ts";
@@ -26,12 +27,7 @@ const editSchema = v.strictObject({
       "replace: new_text for old_text. add: new_text at the end of the file, which is made if missing",
     ),
   ),
-  old_text: v.optional(
-    v.pipe(
-      v.string(),
-      v.description("For replace: the passage, exactly as it is in the file, where it stands once"),
-    ),
-  ),
+  old_text: text("For replace: the passage, exactly as it is in the file, where it stands once"),
   new_text: v.pipe(v.string(), v.description("What is put in, word for word")),
 });
 
@@ -66,7 +62,7 @@ export const applyPatch = defineTool({
       v.maxLength(MOST_EDITS),
       v.description(`1 to ${MOST_EDITS} edits`),
     ),
-    dry_run: v.optional(v.pipe(v.boolean(), v.description("Only say what would change"))),
+    dry_run: flag("Only say what would change"),
   }),
 
   async execute({ edits, dry_run = false }, { signal, ports: { files, reads } }) {
@@ -93,7 +89,7 @@ export const applyPatch = defineTool({
 function describe({ target, before, text, added, removed }: Draft): string {
   const shown = quote(target.shown);
   return before === undefined
-    ? `${shown} +${countLines(text)}/-0, a new file`
+    ? `${shown} +${lineCount(text)}/-0, a new file`
     : `${shown} +${added}/-${removed}`;
 }
 
@@ -162,7 +158,7 @@ function add({ path, old_text = "", new_text }: PatchEdit, draft: Draft): void {
   const lineEnd = lineEndAt(draft.text, draft.text.length, draft.text.length);
   draft.text = closed(draft.text) + added.replaceAll("\n", lineEnd);
   draft.isMissing = false;
-  draft.added += countLines(added);
+  draft.added += lineCount(added);
 }
 
 function replace({ path, old_text = "", new_text }: PatchEdit, draft: Draft): void {
@@ -187,10 +183,6 @@ function replace({ path, old_text = "", new_text }: PatchEdit, draft: Draft): vo
 /** A text that has content ends with a line end. */
 function closed(text: string): string {
   return text === "" || text.endsWith("\n") ? text : text + lineEndAt(text, text.length, text.length);
-}
-
-function countLines(text: string): number {
-  return text === "" ? 0 : closed(text).split("\n").length - 1;
 }
 
 /** Lines that differ, those aside which both begin or end with. */

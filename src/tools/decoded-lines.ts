@@ -1,6 +1,7 @@
 /** Bytes as text, in pieces that end between characters and never between the two of a line's end. */
 
 import { Buffer } from "node:buffer";
+import { utf16Of } from "../lib/charset.ts";
 import type { LineMatcher } from "../lib/regex/automaton.ts";
 
 export interface SearchPattern {
@@ -19,14 +20,6 @@ export interface Piece {
   readonly isBinary: boolean;
 }
 
-/** The encodings whose mark is certain. Without one, a text is taken for UTF-8. */
-const MARKS: Readonly<Record<string, "utf-16le" | "utf-16be">> = { fffe: "utf-16le", feff: "utf-16be" };
-
-/** By the byte order mark it begins with, if that is one of UTF-16. */
-export function utf16Of(beginning: Uint8Array): "utf-16le" | "utf-16be" | undefined {
-  return MARKS[Buffer.from(beginning.subarray(0, 2)).toString("hex")];
-}
-
 /** The same bytes, the first piece long enough to tell what they are. */
 async function* withBeginning(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let beginning: Uint8Array = new Uint8Array();
@@ -41,7 +34,10 @@ async function* withBeginning(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   if (beginning.length === 1) yield beginning;
 }
 
-/** Without a byte order mark. What is neither UTF-8 nor UTF-16 with a mark becomes U+FFFD. */
+/**
+ * Without its byte order mark; a text that has none is taken for UTF-8. What is neither UTF-8 nor UTF-16 with
+ * a mark becomes U+FFFD.
+ */
 export async function* decodePieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
   let decoder: TextDecoder | undefined;
   let isUtf8 = true;

@@ -17,6 +17,7 @@ import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
 import { explainRefusal } from "./edit-refusal.ts";
+import { flag, whole } from "./parameters.ts";
 import { recordWritten, unreadWarning } from "./read-before.ts";
 import { findTarget, inBytes, NEW_FILE_MODE, NEW_FOLDER_MODE, noSuchFile } from "./target-file.ts";
 import { readText } from "./text-content.ts";
@@ -24,8 +25,7 @@ import { readText } from "./text-content.ts";
 /** Here two spaces at the end of a line are a line break. */
 const MARKDOWN = /\.(md|mdx|markdown)$/i;
 
-const count = (description: string) =>
-  v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000), v.description(description)));
+const MOST_LINES = 100_000;
 
 export const editFile = defineTool({
   name: "edit_file",
@@ -38,10 +38,14 @@ export const editFile = defineTool({
     path: v.pipe(v.string(), v.description("The file, relative to the workspace or absolute")),
     old_text: v.pipe(v.string(), v.description("The passage as it is in the file now")),
     new_text: v.pipe(v.string(), v.description("What takes its place, word for word")),
-    replace_all: v.optional(v.pipe(v.boolean(), v.description("Replace it wherever it stands"))),
-    occurrence: count("Which of several places to change, from 1"),
-    line_hint: count("A line that the passage covers, to tell which of several is meant"),
-    expected_replacements: count("How many places will change; nothing is done when it is another number"),
+    replace_all: flag("Replace it wherever it stands"),
+    occurrence: whole("Which of several places to change, from 1", 1, MOST_LINES),
+    line_hint: whole("A line that the passage covers, to tell which of several is meant", 1, MOST_LINES),
+    expected_replacements: whole(
+      "How many places will change; nothing is done when it is another number",
+      1,
+      MOST_LINES,
+    ),
   }),
 
   async execute(args, { ports: { files, reads } }) {

@@ -5,9 +5,9 @@ import type { ExecSessionStart } from "../core/exec-sessions.ts";
 import { defineTool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { wellFormed } from "../lib/text.ts";
-import { maxOutputChars, whole } from "./command-parameters.ts";
 import { reportEnd, reportRunning } from "./command-report.ts";
 import { permitExec, RUN_IN } from "./exec-permit.ts";
+import { flag, maxOutputChars, text, whole } from "./parameters.ts";
 
 export const exec = defineTool({
   name: "exec",
@@ -18,9 +18,7 @@ export const exec = defineTool({
     "by then it goes on as a session, and write_stdin reads more of its output, writes to it, and ends it.",
   parameters: v.strictObject({
     command: v.pipe(v.string(), v.description("The command, as for bash -c")),
-    working_dir: v.optional(
-      v.pipe(v.string(), v.description("The folder to run it in (default: the workspace)")),
-    ),
+    working_dir: text("The folder to run it in (default: the workspace)"),
     timeout: whole("Seconds after which it is ended, 1 to 600", 1, 600),
     yield_time_ms: whole(
       "Wait this many milliseconds for its end, 0 to 30000; after that it goes on as a session",
@@ -31,13 +29,8 @@ export const exec = defineTool({
     shell: v.optional(
       v.pipe(v.picklist(["bash", "sh", "zsh"]), v.description("The shell that reads it (default bash)")),
     ),
-    login: v.optional(
-      v.pipe(
-        v.boolean(),
-        v.description(
-          "Whether the shell reads its profile files first (default false); refused where tools can write them",
-        ),
-      ),
+    login: flag(
+      "Whether the shell reads its profile files first (default false); refused where tools can write them",
     ),
   }),
   aliases: { cmd: "command", workdir: "working_dir" },

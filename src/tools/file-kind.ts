@@ -2,6 +2,8 @@
 
 import { Buffer } from "node:buffer";
 import type { Image } from "../core/model.ts";
+import { asBuffer } from "../lib/bytes.ts";
+import { utf16Of } from "../lib/charset.ts";
 import { imageType, mediaType } from "../lib/image-type.ts";
 
 /** Enough to tell text from anything else. */
@@ -22,11 +24,10 @@ const ARCHIVE = /^PK(\x03\x04|\x05\x06)/;
 
 /** `probe` is the beginning of the file, and all of it when it is shorter than `PROBE_BYTES`. */
 export function fileKind(probe: Uint8Array, bytes: number): FileKind {
-  const start = Buffer.from(probe.buffer, probe.byteOffset, probe.length);
+  const start = asBuffer(probe);
   const size = `${bytes} bytes`;
   if (start.toString("latin1", 0, 5) === "%PDF-") return { kind: "pdf" };
-  const [first, second] = probe;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+  if (utf16Of(probe) !== undefined) {
     return unreadable(`it is UTF-16 text (${size}); convert it to UTF-8 first, for example with iconv`);
   }
   // Before anything that is told by a few letters, which a text can begin with.

@@ -8,6 +8,7 @@ import { createGlob } from "../lib/glob.ts";
 import { join } from "../lib/path.ts";
 import { sortInTurns } from "../lib/sort-in-turns.ts";
 import { createTypeFilter } from "./file-types.ts";
+import { flag, text, whole } from "./parameters.ts";
 import { describeWalk, spellPath } from "./shown-paths.ts";
 import { isOpen, newWalkNotes, statEntries, type WalkedEntry, type WalkOptions, walk } from "./walk.ts";
 
@@ -23,34 +24,19 @@ export const findFiles = defineTool({
     "Find files by name, below a folder. Leaves out folders of versioning, packaging and build tools. " +
     "To search inside files use grep.",
   parameters: v.strictObject({
-    path: v.optional(v.pipe(v.string(), v.description("The folder to search (default: the workspace)"))),
-    query: v.optional(
-      v.pipe(v.string(), v.description("Words that must all be in the path, in any case and order")),
-    ),
-    glob: v.optional(
-      v.pipe(
-        v.string(),
-        v.description('Such as "*.ts" for any folder, or "src/**/*.test.ts"; "!*.md" for all others'),
-      ),
-    ),
-    type: v.optional(v.pipe(v.string(), v.description("A kind of files, such as py, ts, md or json"))),
-    include_dirs: v.optional(v.pipe(v.boolean(), v.description("Find folders too (default false)"))),
+    path: text("The folder to search (default: the workspace)"),
+    query: text("Words that must all be in the path, in any case and order"),
+    glob: text('Such as "*.ts" for any folder, or "src/**/*.test.ts"; "!*.md" for all others'),
+    type: text("A kind of files, such as py, ts, md or json"),
+    include_dirs: flag("Find folders too (default false)"),
     sort: v.optional(
       v.pipe(v.picklist(["path", "modified"]), v.description("By path, or the newest first (default path)")),
     ),
-    head_limit: v.optional(
-      v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(0),
-        v.description(
-          `How many to show (default ${DEFAULT_RESULTS}; 0 for as many as possible, which is ${MOST_RESULTS})`,
-        ),
-      ),
+    head_limit: whole(
+      `How many to show (default ${DEFAULT_RESULTS}; 0 for as many as possible, which is ${MOST_RESULTS})`,
+      0,
     ),
-    offset: v.optional(
-      v.pipe(v.number(), v.integer(), v.minValue(0), v.description("How many to pass over first")),
-    ),
+    offset: whole("How many to pass over first", 0),
   }),
   readOnly: true,
 

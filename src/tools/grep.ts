@@ -11,16 +11,12 @@ import { createFinder, requiredText } from "../lib/regex/required.ts";
 import type { SearchPattern } from "./decoded-lines.ts";
 import { type Matches, type Shown, searchAll, showBlocks } from "./grep-results.ts";
 import { collectTargets, MAX_FOLDER_FILE_BYTES, MAX_NAMED_FILE_BYTES, type Targets } from "./grep-targets.ts";
+import { flag, text, whole } from "./parameters.ts";
 import { describeWalk, nameSome, spellPath } from "./shown-paths.ts";
 
 const DEFAULT_RESULTS = 250;
 const MOST_OFFSET = 1_000_000;
 const MAX_CHARS = 128_000;
-
-const count = (about: string, least: number, most: number) =>
-  v.optional(v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most), v.description(about)));
-const text = (about: string) => v.optional(v.pipe(v.string(), v.description(about)));
-const flag = (about: string) => v.optional(v.pipe(v.boolean(), v.description(about)));
 
 export const grep = defineTool({
   name: "grep",
@@ -41,16 +37,16 @@ export const grep = defineTool({
         v.description("The files, the newest first (default); the lines; or how many lines in each file"),
       ),
     ),
-    context_before: count("With content: how many lines to show before each match", 0, 20),
-    context_after: count("With content: how many lines to show after each match", 0, 20),
-    head_limit: count(
+    context_before: whole("With content: how many lines to show before each match", 0, 20),
+    context_after: whole("With content: how many lines to show after each match", 0, 20),
+    head_limit: whole(
       `How many matches or files to show (default ${DEFAULT_RESULTS}; 0 for as many as fit)`,
       0,
       MOST_OFFSET,
     ),
-    offset: count("How many matches or files to pass over first", 0, MOST_OFFSET),
-    max_matches: count("Older name of head_limit, for content", 1, MOST_OFFSET),
-    max_results: count("Older name of head_limit, for files and counts", 1, MOST_OFFSET),
+    offset: whole("How many matches or files to pass over first", 0, MOST_OFFSET),
+    max_matches: whole("Older name of head_limit, for content", 1, MOST_OFFSET),
+    max_results: whole("Older name of head_limit, for files and counts", 1, MOST_OFFSET),
   }),
   readOnly: true,
 

@@ -1,6 +1,6 @@
 /** Where the last lines of a file begin, found from its end in blocks, however long the file is. */
 
-import { Buffer } from "node:buffer";
+import { asBuffer } from "../lib/bytes.ts";
 
 const NEWLINE = 0x0a;
 const FIRST_BLOCK = 64 * 1024;
@@ -34,7 +34,7 @@ export async function findLastLines(
     if (bytes - end >= maxBytes) return undefined;
     const start = Math.max(0, end - size);
     const chunk = await read(start, end);
-    const block = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const block = asBuffer(chunk);
     // The newline at the very end closes the last line and begins none.
     let at = start + block.length === bytes ? block.length - 1 : block.length;
     while (at > 0) {

@@ -6,6 +6,7 @@ import { defineTool, type ToolFiles, toolError, toolOk } from "../core/tool.ts";
 import { createBreather } from "../lib/breather.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
+import { flag, text, whole } from "./parameters.ts";
 import { describeWalk, spellPath } from "./shown-paths.ts";
 import { isOpen, newWalkNotes, type WalkNotes, type WalkOptions, walk } from "./walk.ts";
 
@@ -22,23 +23,9 @@ export const listDir = defineTool({
   description:
     "List a folder. Folders end with /, links with @. Leaves out folders of versioning, packaging and build tools.",
   parameters: v.strictObject({
-    path: v.optional(
-      v.pipe(
-        v.string(),
-        v.description("The folder, relative to the workspace or absolute (default: the workspace)"),
-      ),
-    ),
-    recursive: v.optional(
-      v.pipe(v.boolean(), v.description("Show what is in its folders too (default false)")),
-    ),
-    max_entries: v.optional(
-      v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(1),
-        v.description(`How many entries to show (default ${DEFAULT_ENTRIES}, most ${MOST_ENTRIES})`),
-      ),
-    ),
+    path: text("The folder, relative to the workspace or absolute (default: the workspace)"),
+    recursive: flag("Show what is in its folders too (default false)"),
+    max_entries: whole(`How many entries to show (default ${DEFAULT_ENTRIES}, most ${MOST_ENTRIES})`, 1),
   }),
   readOnly: true,
 

@@ -1,14 +1,10 @@
 /** Whether a session knows the file that it is about to change. */
 
-import type { FileStat } from "../core/platform.ts";
-import type { ReadLog, RealPath, SeenFile, ToolFiles } from "../core/tool.ts";
+import type { ReadLog, RealPath, ToolFiles } from "../core/tool.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { quote } from "../lib/file-error.ts";
+import { isSameFile } from "../lib/same-file.ts";
 import type { TargetFile } from "./target-file.ts";
-
-export function isUnchanged(seen: SeenFile, stat: FileStat): boolean {
-  return seen.modifiedMs === stat.modifiedMs && seen.bytes === stat.bytes && seen.inode === stat.inode;
-}
 
 /** A line to put below the result, or nothing. A warning only: the change itself may be right all the same. */
 export function unreadWarning(reads: ReadLog, { path, shown, stat }: TargetFile): string {
@@ -17,7 +13,7 @@ export function unreadWarning(reads: ReadLog, { path, shown, stat }: TargetFile)
   if (seen === undefined) {
     return `\n(Warning: ${quote(shown)} had not been read in this session; check with read_file that it is as you expect)`;
   }
-  if (isUnchanged(seen, stat)) return "";
+  if (isSameFile(seen, stat)) return "";
   return `\n(Warning: ${quote(shown)} had changed since it was last read; read it again before you go on)`;
 }
 

@@ -4,9 +4,10 @@ import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
 import { defineTool, type ToolPorts, type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { isSameFile } from "../lib/same-file.ts";
 import { fileKind, PROBE_BYTES } from "./file-kind.ts";
 import { linesOfFile } from "./line-source.ts";
-import { isUnchanged } from "./read-before.ts";
+import { flag, text, whole } from "./parameters.ts";
 import { MOST_PAGES, type PageRange, parsePages, readOffice, readPdf } from "./read-document.ts";
 import { readImage } from "./read-image.ts";
 import { MAX_CHARS, MAX_LINES, showLines, type WantedLines } from "./show-lines.ts";
@@ -30,25 +31,11 @@ export const readFile = defineTool({
         ),
       ),
     ),
-    limit: v.optional(
-      v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(1),
-        v.description(`How many lines to show (default and most: ${MAX_LINES})`),
-      ),
+    limit: whole(`How many lines to show (default and most: ${MAX_LINES})`, 1),
+    pages: text(
+      `Of a PDF: the pages to show, such as "3", "2-5" or "7-" (default: from the first on; at most ${MOST_PAGES} a call)`,
     ),
-    pages: v.optional(
-      v.pipe(
-        v.string(),
-        v.description(
-          `Of a PDF: the pages to show, such as "3", "2-5" or "7-" (default: from the first on; at most ${MOST_PAGES} a call)`,
-        ),
-      ),
-    ),
-    force: v.optional(
-      v.pipe(v.boolean(), v.description("Show it again although it was shown and has not changed since")),
-    ),
+    force: flag("Show it again although it was shown and has not changed since"),
   }),
   readOnly: true,
   // The window and its last sentence, whole: reading must never be spilled to a file to be read.
@@ -65,7 +52,7 @@ export const readFile = defineTool({
     const maxLines = Math.min(limit, MAX_LINES);
     const range = `${offset}+${maxLines}${pageRange === undefined ? "" : ` of pages ${pages}`}`;
     const seen = reads.seen(target.path);
-    if (!force && seen?.shown === range && isUnchanged(seen, stat)) {
+    if (!force && seen?.shown === range && isSameFile(seen, stat)) {
       return toolOk(
         `File unchanged since last read: ${quote(target.shown)} (it was shown before; use force=true to see it again)`,
       );

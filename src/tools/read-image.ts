@@ -1,9 +1,9 @@
 /** Shows an image of the workspace to the model. */
 
-import { Buffer } from "node:buffer";
 import { MAX_IMAGE_BYTES } from "../core/media.ts";
 import type { Image } from "../core/model.ts";
 import { type ToolFiles, type ToolResult, toolError, toolOk } from "../core/tool.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { quote } from "../lib/file-error.ts";
 import { imageDefect } from "../lib/image-defect.ts";
 import type { TargetFile } from "./target-file.ts";
@@ -23,7 +23,7 @@ export async function readImage(
   if (bytes.length > MAX_IMAGE_BYTES) return tooLarge(bytes.length);
   const defect = imageDefect(bytes, mime);
   if (defect !== undefined) return toolError(`Cannot show ${quote(shown)}: ${defect}`);
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+  const data = asBuffer(bytes).toString("base64");
   return toolOk(`(The image ${quote(shown)}: ${mime}, ${bytes.length} bytes)`, {
     images: [{ mime, data, name: shown }],
   });

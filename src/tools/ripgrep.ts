@@ -2,8 +2,9 @@
 
 import type { RealPath, Ripgrep } from "../core/tool.ts";
 import { errorCode } from "../lib/error-code.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import type { RequiredText } from "../lib/regex/required.ts";
-import { NOISE, OWN } from "./left-behind.ts";
+import { NOISE } from "./left-behind.ts";
 
 const SECONDS = 20;
 /** Longer ones gain nothing, and a command line has its limits. */
@@ -30,7 +31,7 @@ function argumentsFor({ text, ignoreCase }: RequiredText, maxBytes: number): rea
     "--fixed-strings",
     ignoreCase ? "--ignore-case" : "--case-sensitive",
     `--max-filesize=${maxBytes}`,
-    ...[...NOISE, OWN].map((name) => `--glob=!${name}/`),
+    ...[...NOISE, HIDDEN].map((name) => `--glob=!${name}/`),
     `--regexp=${text}`,
     "--",
     ".",

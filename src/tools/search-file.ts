@@ -1,10 +1,11 @@
 /** Searches one file: how many lines match, and how they look with the lines around them. */
 
-import { Buffer } from "node:buffer";
 import type { PinnedFiles } from "../core/tool.ts";
 import type { Breather } from "../lib/breather.ts";
+import { asBuffer } from "../lib/bytes.ts";
+import { utf16Of } from "../lib/charset.ts";
 import { countLines } from "./count-lines.ts";
-import { type SearchPattern, utf16Of } from "./decoded-lines.ts";
+import type { SearchPattern } from "./decoded-lines.ts";
 import { type ReadLine, readLines } from "./read-lines.ts";
 
 /** Smaller files are read at once, which is quicker; the rest as a stream. */
@@ -53,7 +54,7 @@ async function* chunksOf(
 }
 
 function holds(content: Uint8Array, literal: string): boolean {
-  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(literal, 0, "utf8");
+  return asBuffer(content).includes(literal, 0, "utf8");
 }
 
 export interface BlockOptions extends SearchOptions {

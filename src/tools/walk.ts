@@ -5,8 +5,9 @@ import type { FileKind, FileStat } from "../core/platform.ts";
 import type { ToolFiles } from "../core/tool.ts";
 import type { Breather } from "../lib/breather.ts";
 import { explained } from "../lib/file-error.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import { dirname, join } from "../lib/path.ts";
-import { NOISE, OWN } from "./left-behind.ts";
+import { NOISE } from "./left-behind.ts";
 
 /** How many entries and folders are looked at. Bounds the memory of whoever keeps them. */
 const MOST_ENTRIES = 200_000;
@@ -68,7 +69,7 @@ export async function* walk(
     await breather.take(listed.entries.length * UNITS_AN_ENTRY);
     const found: WalkedEntry[] = [];
     for (const { name, kind } of listed.entries) {
-      if (name === OWN || (!everyKind && kind !== "file" && kind !== "directory")) continue;
+      if (name === HIDDEN || (!everyKind && kind !== "file" && kind !== "directory")) continue;
       if (kind === "directory" && NOISE.has(name)) {
         notes.leftOut.add(name);
         continue;

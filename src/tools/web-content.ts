@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { Image } from "../core/model.ts";
-import { declaredCharset, decodeText } from "../lib/charset.ts";
+import { declaredCharset, decodeText, utf16Of } from "../lib/charset.ts";
 import { imageDefect } from "../lib/image-defect.ts";
 import { imageType, mediaType } from "../lib/image-type.ts";
 
@@ -56,18 +56,13 @@ export function contentOf(body: Uint8Array, contentType: string): WebContent {
 }
 
 function looksLikeText(probe: Uint8Array): boolean {
-  return isMarked(probe) || !NO_CHARACTER.test(Buffer.from(probe).toString("latin1"));
-}
-
-/** As text of two bytes a character. */
-function isMarked([first, second]: Uint8Array): boolean {
-  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return utf16Of(probe) !== undefined || !NO_CHARACTER.test(Buffer.from(probe).toString("latin1"));
 }
 
 /** Servers call files text that are none, and text in older encodings is no UTF-8. */
 function isText(probe: Uint8Array, found: string, contentType: string): boolean {
   if (found !== "text/plain" && found !== "application/octet-stream") return false;
-  if (!probe.includes(0) || isMarked(probe)) return true;
+  if (!probe.includes(0) || utf16Of(probe) !== undefined) return true;
   return /^(?:utf-?16|utf-?32|ucs-?2|unicode)/i.test(declaredCharset(contentType) ?? "");
 }
 

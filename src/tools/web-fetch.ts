@@ -5,6 +5,7 @@ import { defineTool, type ToolResult, type ToolResultParts, toolError, toolOk } 
 import type { WebFailure, WebResponse } from "../core/web.ts";
 import { EXTERNAL_CONTENT } from "../lib/phrases.ts";
 import { clip, head, wellFormed } from "../lib/text.ts";
+import { whole } from "./parameters.ts";
 import { type ReadContent, readResponse, type WebText } from "./web-reading.ts";
 
 const MAX_BYTES = 5_000_000;
@@ -34,14 +35,7 @@ export const webFetch = defineTool({
         v.description("markdown keeps links and headings (default); text is shorter"),
       ),
     ),
-    maxChars: v.optional(
-      v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(100),
-        v.description(`The most characters of text (default ${DEFAULT_CHARS}, at most ${MOST_CHARS})`),
-      ),
-    ),
+    maxChars: whole(`The most characters of text (default ${DEFAULT_CHARS}, at most ${MOST_CHARS})`, 100),
   }),
   aliases: { extract_mode: "extractMode", max_chars: "maxChars" },
   readOnly: true,

@@ -1,10 +1,10 @@
 /** Makes text, or an image, of what a web server answered. */
 
-import { Buffer } from "node:buffer";
 import { MAX_IMAGE_BYTES } from "../core/media.ts";
 import type { Image } from "../core/model.ts";
 import type { ToolPorts } from "../core/tool.ts";
 import type { WebResponse } from "../core/web.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { decodeText } from "../lib/charset.ts";
 import { layOutJson } from "../lib/json-layout.ts";
 import { PAGE_WITHOUT_TEXT } from "../lib/phrases.ts";
@@ -149,7 +149,7 @@ function readImage({ body, truncated, finalUrl }: WebResponse, mime: Image["mime
     const size = truncated ? `more than ${body.length}` : body.length;
     return { ok: false, reason: `the image has ${size} bytes, and the most is ${MAX_IMAGE_BYTES}` };
   }
-  const data = Buffer.from(body.buffer, body.byteOffset, body.length).toString("base64");
+  const data = asBuffer(body).toString("base64");
   const name = nameOf(finalUrl);
   return {
     ok: true,

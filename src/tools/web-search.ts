@@ -6,6 +6,7 @@ import type { SearchHit } from "../core/web.ts";
 import { EXTERNAL_CONTENT } from "../lib/phrases.ts";
 import { oneLine, wellFormed } from "../lib/text.ts";
 import { stripInvisible } from "../lib/visible-characters.ts";
+import { whole } from "./parameters.ts";
 
 /** What the strictest of the engines takes. */
 const LONGEST_QUERY = 400;
@@ -22,9 +23,7 @@ export const webSearch = defineTool({
       v.maxLength(LONGEST_QUERY),
       v.description("What to search for, in a few words"),
     ),
-    count: v.optional(
-      v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10), v.description("How many results")),
-    ),
+    count: whole("How many results", 1, 10),
     timeRange: v.optional(
       v.pipe(
         v.picklist(["day", "week", "month", "year"]),

@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { defineTool, toolOk } from "../core/tool.ts";
+import { lineCount } from "../lib/edit/line-ends.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
 import { wellFormed } from "../lib/text.ts";
@@ -30,13 +31,12 @@ export const writeFile = defineTool({
     await recordWritten(files, reads, target.path);
     const what = target.stat === undefined ? "a new file" : `replaced ${inBytes(target.stat.bytes)}`;
     return toolOk(
-      `Wrote ${inBytes(bytes.length)} (${countLines(content)}) to ${quote(target.shown)}, ${what}${warning}`,
+      `Wrote ${inBytes(bytes.length)} (${inLines(content)}) to ${quote(target.shown)}, ${what}${warning}`,
     );
   },
 });
 
-function countLines(content: string): string {
-  const newlines = content.split("\n").length - 1;
-  const lines = content === "" || content.endsWith("\n") ? newlines : newlines + 1;
+function inLines(content: string): string {
+  const lines = lineCount(content);
   return lines === 1 ? "1 line" : `${lines} lines`;
 }

@@ -6,8 +6,8 @@ import type { ExecSessionReport, WaitOptions } from "../core/exec-sessions.ts";
 import { defineTool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { quote } from "../lib/file-error.ts";
 import { clip, wellFormed } from "../lib/text.ts";
-import { maxOutputChars, whole } from "./command-parameters.ts";
 import { reportEnd, reportRunning } from "./command-report.ts";
+import { flag, maxOutputChars, whole } from "./parameters.ts";
 import { permitStdin } from "./stdin-permit.ts";
 
 const YIELD_MS = 1_000;
@@ -16,18 +16,31 @@ const MOST_CHARS = 65_536;
 /** Of the text that was waited for, in the result, which may be cut in its middle. */
 const LONGEST_QUOTE = 100;
 
-const flag = (about: string) => v.optional(v.pipe(v.boolean(), v.description(about)));
+const parameters = v.strictObject({
+  session_id: v.pipe(v.string(), v.description("The id that exec gave")),
+  chars: v.optional(
+    v.pipe(v.string(), v.maxLength(MOST_CHARS), v.description("What to write, with its newline")),
+  ),
+  close_stdin: flag("Close the input, after chars (default false)"),
+  terminate: flag("End the command and all that it started (default false)"),
+  yield_time_ms: whole(`Wait this many milliseconds for output, 0 to 30000 (default ${YIELD_MS})`, 0, 30_000),
+  wait_for: v.optional(
+    v.pipe(
+      v.string(),
+      v.minLength(1),
+      v.maxLength(1_000),
+      v.description("Wait until this text is in the output"),
+    ),
+  ),
+  wait_timeout_ms: whole(
+    `Wait at most this many milliseconds for wait_for, 0 to 120000 (default ${WAIT_MS})`,
+    0,
+    120_000,
+  ),
+  max_output_chars: maxOutputChars,
+});
 
-interface Arguments {
-  readonly session_id: string;
-  readonly chars?: string | undefined;
-  readonly close_stdin?: boolean | undefined;
-  readonly terminate?: boolean | undefined;
-  readonly yield_time_ms?: number | undefined;
-  readonly wait_for?: string | undefined;
-  readonly wait_timeout_ms?: number | undefined;
-  readonly max_output_chars?: number | undefined;
-}
+type Arguments = v.InferOutput<typeof parameters>;
 
 export const writeStdin = defineTool({
   name: "write_stdin",
@@ -35,33 +48,7 @@ export const writeStdin = defineTool({
   description:
     "Go on with a command that exec made a session: write to its input, wait, and get what it said since you " +
     "last asked. Without chars it only waits. There is no terminal: end a line with \\n, and use terminate for Ctrl-C.",
-  parameters: v.strictObject({
-    session_id: v.pipe(v.string(), v.description("The id that exec gave")),
-    chars: v.optional(
-      v.pipe(v.string(), v.maxLength(MOST_CHARS), v.description("What to write, with its newline")),
-    ),
-    close_stdin: flag("Close the input, after chars (default false)"),
-    terminate: flag("End the command and all that it started (default false)"),
-    yield_time_ms: whole(
-      `Wait this many milliseconds for output, 0 to 30000 (default ${YIELD_MS})`,
-      0,
-      30_000,
-    ),
-    wait_for: v.optional(
-      v.pipe(
-        v.string(),
-        v.minLength(1),
-        v.maxLength(1_000),
-        v.description("Wait until this text is in the output"),
-      ),
-    ),
-    wait_timeout_ms: whole(
-      `Wait at most this many milliseconds for wait_for, 0 to 120000 (default ${WAIT_MS})`,
-      0,
-      120_000,
-    ),
-    max_output_chars: maxOutputChars,
-  }),
+  parameters,
   permit: permitStdin,
 
   async execute(args, context) {

@@ -5,7 +5,8 @@ import type { FileStat } from "../core/platform.ts";
 import type { PinnedFiles, RealPath } from "../core/tool.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { dirname } from "../lib/path.ts";
-import { isUnchanged } from "./read-before.ts";
+import { problemOf } from "../lib/phrases.ts";
+import { isSameFile } from "../lib/same-file.ts";
 import { NEW_FILE_MODE, NEW_FOLDER_MODE } from "./target-file.ts";
 
 export interface PlannedFile {
@@ -29,7 +30,7 @@ export async function writeTogether(system: PinnedFiles, plan: readonly PlannedF
     for (const file of plan) await explained("edit", file.named, () => write(system, file, undo));
   } catch (cause) {
     const lost = await undoAll(undo);
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = problemOf(cause);
     const outcome =
       lost.length === 0
         ? "no file was changed"
@@ -53,7 +54,7 @@ async function write(system: PinnedFiles, file: PlannedFile, undo: Undo[]): Prom
 
 async function refuseChanged(system: PinnedFiles, { path, named, stat }: PlannedFile): Promise<void> {
   const now = await system.stat(path);
-  const isSame = now === undefined || stat === undefined ? now === stat : isUnchanged(stat, now);
+  const isSame = now === undefined || stat === undefined ? now === stat : isSameFile(stat, now);
   if (!isSame) throw new UserError(`Cannot edit ${quote(named)}: it was changed meanwhile; try again`);
 }
 
@@ -85,7 +86,7 @@ async function putBack(system: PinnedFiles, { path, stat, before }: PlannedFile)
   const now = await system.stat(path);
   if (stat === undefined || before === undefined) {
     if (now?.kind === "file") await system.remove(path);
-  } else if (now === undefined || !isUnchanged(stat, now)) {
+  } else if (now === undefined || !isSameFile(stat, now)) {
     await system.replace(path, before, { mode: stat.mode });
   }
 }

@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { Origin } from "../core/messages.ts";
 import type { UsageRecord } from "../core/usage.ts";
+import { asBuffer } from "../lib/bytes.ts";
 import { isObject } from "../lib/is-object.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { head, wellFormed } from "../lib/text.ts";
@@ -106,5 +107,5 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
 }
 
 function textOf(line: Uint8Array): string {
-  return Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, LONGEST_LINE)).toString("utf8");
+  return asBuffer(line.subarray(0, LONGEST_LINE)).toString("utf8");
 }

@@ -3,6 +3,7 @@
 import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import type { UsageRecord, UsageStore } from "../core/usage.ts";
 import { explained } from "../lib/file-error.ts";
+import { HIDDEN } from "../lib/own-places.ts";
 import { join } from "../lib/path.ts";
 import { createRotatingFile } from "../lib/rotating-file.ts";
 import { createWriteBehind } from "../lib/write-behind.ts";
@@ -36,7 +37,7 @@ export function createUsageStore({
   timeZone,
   maxBytes,
 }: UsageStoreOptions): UsageStore {
-  const folder = join(workspace, ".nanobot");
+  const folder = join(workspace, HIDDEN);
   const file = createRotatingFile({ files, locks, folder, name: "usage", maxBytes });
   const { add: record, flush } = createWriteBehind<UsageRecord>({
     write: (take) => file.append(take().entries.map(formatRecord).join("")),

@@ -10,6 +10,7 @@ import { parseWebAddress } from "../lib/web-address.ts";
 const READER = "https://r.jina.ai/";
 const MOST_BYTES = 5_000_000;
 const TIMEOUT_MS = 25_000;
+const ABOUT_THE_KEY: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /** Names of parameters under which addresses carry a right to what they lead to. */
 const RIGHTS =
@@ -22,6 +23,7 @@ export interface PageReaderOptions {
 }
 
 export function createPageReader({ web, log, key = "" }: PageReaderOptions): PageReader {
+  let isTold = false;
   return {
     async read({ url, finalUrl, isListed }, signal) {
       const address = tellable(finalUrl);
@@ -34,8 +36,11 @@ export function createPageReader({ web, log, key = "" }: PageReaderOptions): Pag
         signal,
       });
       if (response.ok && response.status !== 200) {
-        // A key that is wrong or used up would go unnoticed: the page is read here all the same.
-        log.warn("Jina's reader did not read a page", { status: response.status });
+        const { status } = response;
+        // A key that is wrong or used up would go unnoticed, since the page is read here all the same.
+        const level = ABOUT_THE_KEY.has(status) && !isTold ? "warn" : "debug";
+        isTold ||= level === "warn";
+        log[level]("Jina's reader did not read a page", { status });
       }
       if (!response.ok || response.status !== 200 || response.truncated) return undefined;
       return parseAnswer(new TextDecoder().decode(response.body));

@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Environment } from "../../src/config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../../src/config/load.ts";
 import { UserError } from "../../src/core/errors.ts";
+import type { Environment } from "../../src/core/platform.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 
 export const files = createFileSystem();

@@ -1,10 +1,21 @@
 /** Every call of a tool is on record when the program ends, however it ends, and the record shows what was done to it. */
 
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditRecord, AuditVerdict } from "../../src/core/audit.ts";
-import { ask, endToEnd, type Home, modelAt, newHome, run, start, startModel } from "./harness.ts";
+import {
+  ask,
+  endToEnd,
+  type Home,
+  modelAt,
+  newHome,
+  newMilestone,
+  REACH_MILESTONE,
+  run,
+  start,
+  startModel,
+} from "./harness.ts";
 
 endToEnd();
 
@@ -67,14 +78,15 @@ test("nanobot audit verify finds a changed byte, a removed line, two swapped lin
 });
 
 test("nanobot agent records a call that was interrupted by a kill, in the turn that finds it", async () => {
-  const command = "touch begun; while [ -e begun ]; do sleep 0.05; done";
+  const command = `touch begun; ${REACH_MILESTONE}; while [ -e begun ]; do sleep 0.05; done`;
   const server = await startModel([
     { toolCalls: [{ name: "exec", arguments: { command } }] },
     { text: "Where were we?" },
   ]);
   const home = newHome(modelAt(server.url));
+  const milestone = newMilestone(home);
   const program = start(["agent", "-m", "wait a minute"], { home });
-  while (!existsSync(join(home.workspace, "begun"))) await Bun.sleep(5);
+  await milestone.reached;
   program.signal("SIGKILL");
   await program.outcome;
   // The command has outlived whoever ran it.

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { SandboxState } from "../../src/core/app.ts";
+import type { SandboxState } from "../../src/core/commands.ts";
 import type { Permit, RealPath, ShellChoice } from "../../src/core/tool.ts";
 import { type CommandGuardOptions, createCommandGuard } from "../../src/shell/command-guard.ts";
 import { system } from "../tools/fixture.ts";

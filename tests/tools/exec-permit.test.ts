@@ -75,6 +75,6 @@ test("permitExec() refuses by the rules of the real judge, with what would be al
     "a plain rm -r of a literal path below the workspace is allowed",
   );
   expect(await reasonFor("cat /etc/passwd")).toContain("commands may use paths below the workspace");
-  expect(await reasonFor("cat .nanobot/audit.jsonl")).toContain("use the tool made for it");
+  expect(await reasonFor("cat .nanobot/audit.jsonl")).toContain("tell the user if that is needed");
   expect(await reasonFor("echo shutdown; rm -r build/cache")).toBe("allow");
 });

@@ -105,8 +105,11 @@ test("read() has read nothing when the service fails, refuses or answers somethi
   for (const reply of answers) expect(await open(reply).read("https://a.example/")).toBeUndefined();
 });
 
-test("createPageReader() tells the log what the service answers to a key that is wrong or used up", async () => {
-  const { log, read } = open(answer("", { status: 402 }));
-  expect(await read("https://example.com/")).toBeUndefined();
-  expect(log.lines).toEqual(["warn Jina's reader did not read a page 402"]);
+test.each([
+  [402, ["warn", "debug"]],
+  [404, ["debug", "debug"]],
+])("createPageReader() tells the owner once of a key that is refused: %p", async (status, levels) => {
+  const { log, read } = open(answer("", { status }));
+  for (const page of ["a", "b"]) expect(await read(`https://example.com/${page}`)).toBeUndefined();
+  expect(log.lines).toEqual(levels.map((level) => `${level} Jina's reader did not read a page ${status}`));
 });

@@ -1,8 +1,9 @@
 /** The members of a ZIP archive, inflated piece by piece and never beyond what the archive admits to. */
 
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
 import type { Inflate } from "fflate";
 import { UserError } from "../../core/errors.ts";
+import { asBuffer } from "../bytes.ts";
 
 const MOST_MEMBERS = 10_000;
 /** Of all members together, inflated; and of all that is read, since one member can be asked for again and again. */
@@ -145,7 +146,7 @@ function* inflate(packed: Uint8Array, Stream: typeof Inflate): Generator<Uint8Ar
 
 export async function openArchive(given: Uint8Array<ArrayBuffer>): Promise<Archive> {
   const { Inflate } = await import("fflate");
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  const bytes = asBuffer(given);
   const members = orDamaged(() => readMembers(bytes));
 
   function unpack(member: Member): Iterable<Uint8Array> {

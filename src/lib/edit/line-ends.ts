@@ -4,6 +4,12 @@ export function toLf(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
+/** Whether the last line has an end or not. */
+export function lineCount(text: string): number {
+  const ends = text.split("\n").length - 1;
+  return text === "" || text.endsWith("\n") ? ends : ends + 1;
+}
+
 /**
  * Turns offsets into `toLf(text)` into offsets into `text` itself: one more for each CRLF before. They must
  * be asked for in rising order.

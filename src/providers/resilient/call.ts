@@ -12,6 +12,7 @@ import type {
 import type { Clock } from "../../core/platform.ts";
 import { abortable } from "../../lib/abort.ts";
 import { ABORTED } from "../../lib/aborted.ts";
+import { problemOf } from "../../lib/phrases.ts";
 
 export interface Failure extends ChatFailure {
   /** Neither the server nor the request is to blame: a package cannot be loaded, or a model breaks its contract. */
@@ -94,7 +95,7 @@ function stopped(partial: string): ChatFailure {
 }
 
 function unusable(label: string, error: unknown, partial: string): Failure {
-  const words = error instanceof Error ? error.message : String(error);
+  const words = problemOf(error);
   const message = `${label} cannot be used: ${words}`;
   return { ok: false, error: { kind: "badRequest", message }, partial, isOurs: true };
 }

@@ -1,5 +1,6 @@
 /** Every provider a model could be asked of, with what the configuration and the environment say of it. */
 
+import type { Environment } from "../../core/platform.ts";
 import { isSameName } from "../../lib/same-name.ts";
 import { oneLine } from "../../lib/text.ts";
 import type { Vendor } from "./vendor.ts";
@@ -16,8 +17,6 @@ export interface ProviderSettings {
   readonly extraBody?: Readonly<Record<string, unknown>> | null | undefined;
   readonly extraQuery?: Readonly<Record<string, unknown>> | null | undefined;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A vendor, or an endpoint of the user's own, which has no row. */
 export interface Candidate {

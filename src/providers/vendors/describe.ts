@@ -1,14 +1,8 @@
 /** Every provider for people to look at: what it is, where its key would come from, and which one answers. */
 
 import type { ProviderInfo, ProviderKey } from "../../core/app.ts";
-import {
-  type Candidate,
-  candidatesOf,
-  type Environment,
-  labelOf,
-  variableIn,
-  withVariables,
-} from "./candidates.ts";
+import type { Environment } from "../../core/platform.ts";
+import { type Candidate, candidatesOf, labelOf, variableIn, withVariables } from "./candidates.ts";
 import { type ResolveInput, resolveProvider } from "./resolve.ts";
 import { protocolOf } from "./vendor-endpoint.ts";
 

@@ -1,13 +1,13 @@
 /** Which provider answers for a model: a pure decision from the configuration and the environment. */
 
 import type { LocalServer } from "../../core/app.ts";
+import type { Environment } from "../../core/platform.ts";
 import { isHttpAddress } from "../../lib/http-address.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { isSameName } from "../../lib/same-name.ts";
 import {
   type Candidate,
   candidatesOf,
-  type Environment,
   filled,
   isUsable,
   labelOf,

@@ -1,6 +1,7 @@
 /** Failures of a call to a model, each in one sentence for a person. */
 
 import type { ModelError } from "../../core/model.ts";
+import { problemOf } from "../../lib/phrases.ts";
 import { oneLine } from "../../lib/text.ts";
 import { classify, type RefusalClass } from "./classify.ts";
 import { BadReply, BadTarget, BrokenOff, type CallFailure, Refusal, Unreachable } from "./errors.ts";
@@ -129,7 +130,7 @@ function trace(error: unknown): string {
 }
 
 function wordsOf(error: unknown): string {
-  const words = error instanceof Error ? error.message : String(error);
+  const words = problemOf(error);
   // Runtimes go on with advice to whoever wrote the program.
   return oneLine(words.replace(/\s*For more information.*$/is, ""), 200);
 }

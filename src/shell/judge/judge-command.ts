@@ -1,6 +1,6 @@
 /** Whether a shell command may run: the parsed command against a policy. A judgement, not a sandbox. */
 
-import type { CommandPolicy } from "../../core/app.ts";
+import type { CommandPolicy } from "../../core/commands.ts";
 import { clip } from "../../lib/text.ts";
 import { checkPaths } from "./check-paths.ts";
 import { type Finding, finalRules, type Rule } from "./finding.ts";

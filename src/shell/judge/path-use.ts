@@ -1,5 +1,6 @@
 /** Whether a command may do to a place what it would do to it. */
 
+import { Buffer } from "node:buffer";
 import { isInside } from "../../lib/inside.ts";
 import { foldPath } from "../../lib/own-places.ts";
 import { segmentMatches } from "./file-patterns.ts";
@@ -57,7 +58,7 @@ function whyClosed(what: string, { allows, isConfiguration = false }: ProtectedP
   const verb = allows === "nothing" ? "read or changed" : "changed";
   return isConfiguration
     ? `${what} is the configuration, which no command can have ${verb}; tell the user what should be in it`
-    : `${what} is the agent's own state, which commands must not have ${verb}; use the tool made for it`;
+    : `${what} is the agent's own state, which commands must not have ${verb}; tell the user if that is needed`;
 }
 
 /** It is only part of what the command would touch, and the rest may be allowed. */

@@ -194,6 +194,9 @@ export function judgeCrontab(args: readonly Word[]): Finding | undefined {
   const { letters, operands } = readOptions(args, { short: "u" });
   if (letters.has("r")) return finding("crontab", "crontab -r deletes every job; crontab -l lists them");
   return operands.length > 0
-    ? finding("crontab", "crontab would replace every job by what is not judged; use the cron tool")
+    ? finding(
+        "crontab",
+        "crontab would replace every job by what is not judged; tell the user what should run, and when",
+      )
     : undefined;
 }

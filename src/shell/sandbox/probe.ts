@@ -3,6 +3,7 @@
 import type { FileSystem, Processes, ProcessResult } from "../../core/platform.ts";
 import { never } from "../../lib/abort.ts";
 import { firstProgram } from "../../lib/first-program.ts";
+import { problemOf } from "../../lib/phrases.ts";
 import { type Mount, mountArguments } from "./mounts.ts";
 
 /** The network stays shared, because package managers, git and curl are of little use without it. */
@@ -83,7 +84,7 @@ async function judge(run: () => Promise<ProcessResult>): Promise<Attempt> {
     const [line = ""] = stderr.head.split("\n");
     return { ok: false, why: line.replace(/^bwrap: /, "") || `it ended with ${exitCode ?? "a signal"}` };
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+    return { ok: false, why: problemOf(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 /** The wall around commands: bubblewrap, where it works, around the workspace and what the owner added. */
 
-import type { SandboxState } from "../../core/app.ts";
+import type { SandboxState } from "../../core/commands.ts";
 import { UserError } from "../../core/errors.ts";
 import type { FileSystem, Processes } from "../../core/platform.ts";
 import { explained, quote } from "../../lib/file-error.ts";

@@ -1,14 +1,15 @@
 /** Which search engine is asked, with which key, and why it may be another than the configured one. */
 
+import type { Environment } from "../../core/platform.ts";
 import {
   ENGINE_NAMES,
   type EngineName,
   isEngineName,
   isEngineOfTheOriginal,
+  noSuchEngine,
   readEngineName,
 } from "../../lib/engine-names.ts";
 import { isHttpAddress } from "../../lib/http-address.ts";
-import { nearest } from "../../lib/nearest.ts";
 import { clip } from "../../lib/text.ts";
 import type { SearchEngine } from "./engine.ts";
 import { engines } from "./engines.ts";
@@ -23,8 +24,6 @@ export interface SearchSettings {
   /** Seconds. */
   readonly timeout: number;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A key or an address, and where it came from. */
 export interface Credential {
@@ -108,9 +107,7 @@ function problemOfAddress({ value, source }: Credential): string | undefined {
 }
 
 function unknownEngine(name: string): string {
-  const suggestion = nearest(name, ENGINE_NAMES);
-  const hint = suggestion === undefined ? "" : `; did you mean "${suggestion}"?`;
-  return `tools.web.search.provider is ${JSON.stringify(clip(name, 64))}, which is no search engine${hint} The engines are: ${ENGINE_NAMES.join(", ")}`;
+  return `tools.web.search.provider is ${JSON.stringify(clip(name, 64))}, and ${noSuchEngine(name)}`;
 }
 
 /** For advice: what can be asked in the place of `engine`. */

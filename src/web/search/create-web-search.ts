@@ -1,16 +1,10 @@
 /** Searches the web through the engine that the owner chose, behind the network guard. */
 
-import type { Clock } from "../../core/platform.ts";
+import type { Clock, Environment } from "../../core/platform.ts";
 import type { GuardedFetch, SearchOutcome, WebResponse, WebSearch } from "../../core/web.ts";
 import { abortable } from "../../lib/abort.ts";
 import { createLanes } from "../../lib/lanes.ts";
-import {
-  type Credential,
-  chooseEngine,
-  type Environment,
-  otherEngines,
-  type SearchSettings,
-} from "./choose-engine.ts";
+import { type Credential, chooseEngine, otherEngines, type SearchSettings } from "./choose-engine.ts";
 import type { EngineQuery, SearchEngine, Verdict } from "./engine.ts";
 import { cleanHits } from "./hits.ts";
 

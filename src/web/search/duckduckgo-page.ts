@@ -1,7 +1,7 @@
 /** Reads DuckDuckGo's page of results, in one pass over its tags and without trusting any of them to be closed. */
 
 import type { RawHit } from "./engine.ts";
-import { decodeText } from "./plain-text.ts";
+import { decodeNames } from "./plain-text.ts";
 
 const TAG = /<([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*)>/g;
 const MOST_HITS = 100;
@@ -66,7 +66,7 @@ function classesOf(attributes: string): ReadonlySet<string> {
 
 /** Where a link leads, behind the redirect that some pages put in front of it. */
 function targetOf(attributes: string): string | undefined {
-  const href = decodeText(attribute(HREF, attributes));
+  const href = decodeNames(attribute(HREF, attributes));
   const url = URL.parse(href, "https://html.duckduckgo.com/");
   if (url === null || !/(^|\.)duckduckgo\.com$/.test(url.hostname)) return href;
   if (url.pathname === "/l/") return url.searchParams.get("uddg") ?? undefined;

@@ -33,7 +33,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["&trade;", "™"],
 ]);
 
-export function decodeText(text: string): string {
+export function decodeNames(text: string): string {
   return decodeEntities(text, (entity) => NAMES.get(entity));
 }
 
@@ -43,6 +43,6 @@ export function plainText(value: unknown, most: number): string {
   const text = head(value, most * 8)
     .replace(INLINE_TAG, "")
     .replace(BLOCK_TAG, " ");
-  const seen = stripInvisible(wellFormed(decodeText(text))).replace(/\s+/g, " ");
+  const seen = stripInvisible(wellFormed(decodeNames(text))).replace(/\s+/g, " ");
   return clip(seen.trim(), most);
 }

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import fc from "fast-check";
-import type { CommandPolicy } from "../../../src/core/app.ts";
+import type { CommandPolicy } from "../../../src/core/commands.ts";
 import { type JudgeOptions, judgeCommand } from "../../../src/shell/judge/judge-command.ts";
 import corpus from "../../fixtures/commands.json" with { type: "json" };
 
@@ -303,8 +303,8 @@ test.each([
   ["mv . x", "name the files that are meant"],
   ["mv f /tmp/", '"/tmp/" is outside the workspace'],
   ["ln -s ../../.. up", '"../../.." is outside the workspace'],
-  ["cat .nanobot/audit.jsonl", "use the tool made for it"],
-  ["cat .nanobot/*", "use the tool made for it"],
+  ["cat .nanobot/audit.jsonl", "tell the user if that is needed"],
+  ["cat .nanobot/*", "tell the user if that is needed"],
   ["cat ~/.nanobot/config.json", "is the configuration, which no command can have read or changed"],
 ])("judgeCommand() says of %j: %s", async (command, reason) => {
   const protectedPaths = options.protectedPaths.map((one) => ({

@@ -76,7 +76,7 @@ describe("createWebSearch() asks", () => {
   test("nobody when the name is no engine's", async () => {
     const { ask, sent } = createSearch({ settings: { provider: "braev", apiKey: KEY } });
     expect(await reasonOf(ask())).toStartWith(
-      'tools.web.search.provider is "braev", which is no search engine; did you mean "brave"?',
+      'tools.web.search.provider is "braev", and there is no search engine of this name; did you mean "brave"?',
     );
     expect(sent).toEqual([]);
   });

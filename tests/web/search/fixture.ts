@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Environment } from "../../../src/core/platform.ts";
 import type { SearchOutcome, WebFailure, WebRequest, WebResponse } from "../../../src/core/web.ts";
-import type { Environment, SearchSettings } from "../../../src/web/search/choose-engine.ts";
+import type { SearchSettings } from "../../../src/web/search/choose-engine.ts";
 import { createWebSearch } from "../../../src/web/search/create-web-search.ts";
 import { createFakeClock } from "../../fakes/clock.ts";
 
