@@ -105,6 +105,7 @@ test.each([
   [{ exec: { pathPrepend: variable("MISSING") } }, "tools.exec.pathPrepend"],
   [{ ssrfWhitelist: ["nonsense"] }, "tools.ssrfWhitelist[0]"],
   [{ exec: { sandboxRoBinds: ["/"] } }, "tools.exec.sandboxRoBinds[0]"],
+  [{ web: { proxy: "socks5://127.0.0.1:1080" } }, "tools.web.proxy"],
 ])("toolbox() refuses %j, and names the key", async (tools, key) => {
   const failure = await (await appWith({ tools })).toolbox().catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(UserError);

@@ -1,5 +1,6 @@
 /** The settings that a process runs with, and where its files lie. Everything is read when it is first asked for. */
 
+import type { Config } from "../config/schema.ts";
 import type { GlobalFlags, Paths } from "../core/app.ts";
 import type { Platform } from "../core/platform.ts";
 import { lazy } from "../lib/lazy.ts";
@@ -15,6 +16,11 @@ export interface SettingsOptions {
   /** Learns what in it is secret. */
   readonly secrets: Secrets;
 }
+
+type Search = Config["tools"]["web"]["search"];
+
+/** In the place of a variable that is not set. No key contains it. */
+const UNSET = "\0";
 
 export type Settings = ReturnType<typeof createSettings>;
 
@@ -57,6 +63,19 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
     return expandVariables(value, env, path, missing);
   }
 
+  /** A key that is missing is no error: another engine is asked then, which the search says. */
+  async function expandSearch(search: Search): Promise<Search & { readonly isKeyMeant: boolean }> {
+    const expanded = await expand(search, ["tools", "web", "search"], () => UNSET);
+    const whole = (text: string) => (text.includes(UNSET) ? "" : text);
+    const { apiKey, baseUrl } = expanded;
+    return {
+      ...expanded,
+      apiKey: whole(apiKey),
+      baseUrl: whole(baseUrl),
+      isKeyMeant: search.apiKey.trim() !== "",
+    };
+  }
+
   return {
     loaded,
     namedWorkspace,
@@ -76,8 +95,7 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
         ...(await expand({ exec, file, restrictToWorkspace, allowedPaths, ssrfWhitelist }, ["tools"])),
         web: {
           ...(await expand(reading, ["tools", "web"])),
-          // A key that is missing is no error: another engine is asked then.
-          search: await expand(search, ["tools", "web", "search"], () => ""),
+          search: await expandSearch(search),
         },
       };
     }),

@@ -64,7 +64,7 @@ async function inspect(app: App): Promise<LoadedConfig & { readonly model: strin
   const { name, why } = await app.chooseModel({});
   const missing = checkVariables(loaded, env);
   // Networks, folders and what else only the tools themselves look at.
-  if (missing.length === 0) await app.toolbox();
+  await app.toolbox();
   return {
     ...loaded,
     warnings: [...loaded.warnings, ...missing],

@@ -17,6 +17,12 @@ export function proxyFor(url: URL, { proxy, env }: ProxyOptions): string | undef
   return proxy || read(env, `${url.protocol.slice(0, -1)}_proxy`) || read(env, "all_proxy");
 }
 
+/** `undefined` where it is no address that requests can go through: a host with or without its `http://`. */
+export function parseProxy(text: string): URL | undefined {
+  const address = URL.parse(text.includes("://") ? text : `http://${text}`);
+  return address !== null && /^https?:$/.test(address.protocol) ? address : undefined;
+}
+
 /** The lower-case form goes first, as with curl. */
 function read(env: Environment, name: string): string | undefined {
   return env[name] || env[name.toUpperCase()] || undefined;

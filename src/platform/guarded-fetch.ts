@@ -4,7 +4,7 @@ import type { Clock, Environment } from "../core/platform.ts";
 import type { GuardedFetch, WebFailure, WebRequest, WebResponse } from "../core/web.ts";
 import { abortable, limitSignal } from "../lib/abort.ts";
 import { type AddressRanges, isAddressIn, judgeAddress } from "../lib/address.ts";
-import { proxyFor } from "../lib/proxy.ts";
+import { parseProxy, proxyFor } from "../lib/proxy.ts";
 import { parseWebAddress, type WebAddress } from "../lib/web-address.ts";
 import { isNotConnected, isNotFound, whatWentWrong } from "./network-error.ts";
 import { ACCEPT_ENCODING, type BoundedBody, readBody } from "./web-body.ts";
@@ -103,8 +103,8 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   function proxyOf({ url }: WebAddress): URL | undefined {
     const text = proxyFor(url, { proxy, env });
     if (text === undefined) return undefined;
-    const address = URL.parse(text.includes("://") ? text : `http://${text}`);
-    if (address === null || !/^https?:$/.test(address.protocol)) {
+    const address = parseProxy(text);
+    if (address === undefined) {
       throw new Refused(
         "the configured proxy is not an http or https address, and requests go through no other; " +
           `write ${PROXY_SETTINGS} as http://host:port`,

@@ -1,8 +1,10 @@
 /** The network guard as the program uses it, with this machine's resolver and connections; loaded with the first request. */
 
+import { UserError } from "../core/errors.ts";
 import type { Clock, Environment } from "../core/platform.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import { lazy } from "../lib/lazy.ts";
+import { parseProxy } from "../lib/proxy.ts";
 
 export interface WebOptions {
   readonly clock: Clock;
@@ -15,8 +17,14 @@ export interface WebOptions {
   readonly userAgent?: string | undefined;
 }
 
-/** Throws a `UserError` for a whitelist that is wrong. */
+/** Throws a `UserError` for a whitelist or a proxy that is wrong. */
 export async function createWeb({ fetch, ssrfWhitelist, ...options }: WebOptions): Promise<GuardedFetch> {
+  const { proxy = "" } = options;
+  if (proxy !== "" && parseProxy(proxy) === undefined) {
+    throw new UserError("Read tools.web.proxy: it is not the address of an http or https proxy", {
+      hint: "Write it as http://host:port",
+    });
+  }
   const readWhitelist = async () => (await import("../lib/address.ts")).parseWhitelist(ssrfWhitelist);
   if (ssrfWhitelist.length > 0) await readWhitelist();
 

@@ -52,7 +52,7 @@ Results for: kettle descaling
   });
 
   test("shows why another engine was asked", async () => {
-    const note = "Brave has no key, so DuckDuckGo searched instead";
+    const note = "Brave has no key, so DuckDuckGo was asked instead";
     const { call } = open({ ok: true, engine: "DuckDuckGo", hits, note });
     expect((await call({ query: "x" })).text).toContain(`Results for: x\n(${note})\n\n1. `);
   });

@@ -11,9 +11,15 @@ export type Mount =
     }
   | { readonly kind: "link"; readonly path: string; readonly target: string };
 
-/** Of two mounts at one place the later holds; otherwise the deeper one, wherever it stands in the list. */
+/**
+ * Of two mounts at one place the later holds; otherwise the deeper one, wherever it stands in the list. A link
+ * is left out where what is around it is shown as it is, with the link in it.
+ */
 export function arrange(mounts: readonly Mount[]): readonly Mount[] {
-  return [...new Map(mounts.map((mount) => [mount.path, mount])).values()].sort(
+  const shown = mounts.filter(({ kind }) => kind === "ro" || kind === "rw");
+  const isThere = (mount: Mount) => mount.kind === "link" && covering(shown, mount.path) !== undefined;
+  const needed = mounts.filter((mount) => !isThere(mount));
+  return [...new Map(needed.map((mount) => [mount.path, mount])).values()].sort(
     (one, other) => one.path.length - other.path.length,
   );
 }

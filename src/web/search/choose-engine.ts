@@ -18,6 +18,8 @@ import { engines } from "./engines.ts";
 export interface SearchSettings {
   readonly provider?: string | undefined;
   readonly apiKey: string;
+  /** There is a key in the configuration, be it only the name of a variable that is not set. */
+  readonly isKeyMeant: boolean;
   readonly baseUrl: string;
   /** Hits, unless a call asks for another number. */
   readonly maxResults: number;
@@ -63,16 +65,15 @@ export function chooseEngine(settings: SearchSettings, env: Environment): Engine
 }
 
 /** The engine by name, and with no name the one of the original's first version, if there is a key for it. */
-function wantedEngine({ provider, apiKey }: SearchSettings, env: Environment): string {
+function wantedEngine({ provider, isKeyMeant }: SearchSettings, env: Environment): string {
   const name = readEngineName(provider);
   if (name !== undefined) return name;
-  const hasKey = apiKey.trim() !== "" || (env["BRAVE_API_KEY"] ?? "").trim() !== "";
-  return hasKey ? "brave" : "duckduckgo";
+  return isKeyMeant || (env["BRAVE_API_KEY"] ?? "").trim() !== "" ? "brave" : "duckduckgo";
 }
 
 function instead(why: string): EngineChoice {
   const engine = engines.duckduckgo;
-  return { ok: true, engine, credential: undefined, note: `${why}, so ${engine.label} searched instead` };
+  return { ok: true, engine, credential: undefined, note: `${why}, so ${engine.label} was asked instead` };
 }
 
 function findCredential(

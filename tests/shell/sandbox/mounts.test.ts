@@ -19,6 +19,13 @@ test("mountArguments() leaves the root as it is where the owner opened it", () =
   expect(mountArguments([rw("/")])).toEqual(["--bind", "/", "/"]);
 });
 
+test("arrange() leaves out links that are there with what is around them", () => {
+  const link = { kind: "link", path: "/bin", target: "usr/bin" } as const;
+  const root = { kind: "rw", path: "/" } as const;
+  expect(arrange([link, root])).toEqual([root]);
+  expect(arrange([link, { kind: "ro", path: "/usr" }])).toContainEqual(link);
+});
+
 test("arrange() lets the later of two at one place hold", () => {
   expect(arrange([rw("/ws"), hidden("/ws")])).toEqual([hidden("/ws")]);
 });

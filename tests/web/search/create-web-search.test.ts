@@ -59,17 +59,24 @@ describe("createWebSearch() asks", () => {
       expect(await ask()).toMatchObject({
         ok: true,
         engine: "DuckDuckGo",
-        note: `${label} has no ${needs?.what} (set tools.web.search.${setting} or ${needs?.variable}), so DuckDuckGo searched instead`,
+        note: `${label} has no ${needs?.what} (set tools.web.search.${setting} or ${needs?.variable}), so DuckDuckGo was asked instead`,
       });
       expect(hostOf(sent)).toEqual(["html.duckduckgo.com"]);
     }
+  });
+
+  test("DuckDuckGo where the key that is meant is not set, and says so", async () => {
+    const { ask } = createSearch({ settings: { isKeyMeant: true }, replies: [page] });
+    const note =
+      "Brave has no key (set tools.web.search.apiKey or BRAVE_API_KEY), so DuckDuckGo was asked instead";
+    expect(await ask()).toMatchObject({ engine: "DuckDuckGo", note });
   });
 
   test("DuckDuckGo in the place of an engine that only the original asks, and says so", async () => {
     const { ask } = createSearch({ settings: { provider: "bocha", apiKey: KEY }, replies: [page] });
     expect(await ask()).toMatchObject({
       engine: "DuckDuckGo",
-      note: 'nanobot cannot ask "bocha", so DuckDuckGo searched instead',
+      note: 'nanobot cannot ask "bocha", so DuckDuckGo was asked instead',
     });
   });
 
@@ -242,7 +249,7 @@ describe("createWebSearch() fails", () => {
   test("with the missing key too where DuckDuckGo was asked instead", async () => {
     const { ask } = createSearch({ settings: { provider: "kagi" }, replies: [{ status: 500 }] });
     expect(await reasonOf(ask())).toEndWith(
-      ". Kagi has no key (set tools.web.search.apiKey or KAGI_API_KEY), so DuckDuckGo searched instead",
+      ". Kagi has no key (set tools.web.search.apiKey or KAGI_API_KEY), so DuckDuckGo was asked instead",
     );
   });
 

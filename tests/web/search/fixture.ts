@@ -38,7 +38,15 @@ export function createSearch({
   const secrets: string[] = [];
   const clock = createFakeClock(Date.UTC(2026, 2, 15, 12));
   const search = createWebSearch({
-    settings: { provider: undefined, apiKey: "", baseUrl: "", maxResults: 5, timeout: 30, ...settings },
+    settings: {
+      provider: undefined,
+      apiKey: "",
+      isKeyMeant: (settings.apiKey ?? "") !== "",
+      baseUrl: "",
+      maxResults: 5,
+      timeout: 30,
+      ...settings,
+    },
     env,
     clock,
     onSecret: (secret) => secrets.push(secret),
