@@ -24,7 +24,7 @@ const NOT_ZSH = "what zsh would make of it cannot be judged; leave shell out, or
 
 /** What a tool wrote there would run with the next command, whatever that is. */
 const NO_LOGIN =
-  "its profile files lie where tools can write, and what is in them would run unjudged; leave login out, and write what they set into the command";
+  "its profile files lie where tools can write, and what is in them would run unjudged; leave out login (-l and -i of a shell), and write what they set into the command";
 
 export interface CommandGuardOptions {
   readonly files: FileSystem;
@@ -95,7 +95,10 @@ export function createCommandGuard({
   async function whyNotBy({ shell, login }: ShellChoice, isShutIn: boolean): Promise<string | undefined> {
     if (rules.policy === "off") return undefined;
     if (shell === "zsh") return NOT_ZSH;
-    if (login !== true) return undefined;
+    return login === true ? whyNoProfiles(isShutIn) : undefined;
+  }
+
+  async function whyNoProfiles(isShutIn: boolean): Promise<string | undefined> {
     const writable = rules.restrictToWorkspace
       ? [workspace, ...(await sandbox.allowedPaths())]
       : "everywhere";
@@ -119,6 +122,9 @@ export function createCommandGuard({
     if (unfit !== undefined) return deny(unfit);
     const judgement = await judge(command, cwd, isShutIn);
     if (judgement.verdict === "deny") return deny(judgement.reason);
+    const unread =
+      judgement.readsProfiles && rules.policy !== "off" ? await whyNoProfiles(isShutIn) : undefined;
+    if (unread !== undefined) return deny(unread);
     // Before the owner is asked, so that no answer is wasted: this is not his to allow case by case.
     const urls = choice.shell === "zsh" ? await writtenUrls(command) : judgement.urls;
     const unreachable = await whyUnreachable(urls, signal);

@@ -83,7 +83,7 @@ describe.skipIf(reason !== undefined)(`nanobot tools call exec in bubblewrap${he
     const home = homeWith({ exec: { policy: "allowlist", allowPatterns: ["true"] } });
     writeFileSync(join(home.workspace, ".bash_profile"), "echo from the profile");
     const { stdout } = await run(["tools", "call", "exec", '{"command":"true","login":true}'], { home });
-    expect(stdout).toContain("leave login out");
+    expect(stdout).toContain("leave out login");
     expect(stdout).not.toContain("from the profile");
   });
 

@@ -80,9 +80,9 @@ test("createCommandGuard() puts to the owner what the policy says, word for word
 });
 
 test("createCommandGuard() lets run only what the patterns name when the policy is allowlist", async () => {
-  const permit = guardOf(createPlace(), { policy: "allowlist", allowPatterns: ["git .*"] });
+  const permit = guardOf(createPlace(), { policy: "allowlist", allowPatterns: ["git .*", "ls"] });
   expect(await permit("git status && git diff")).toEqual(allow);
-  expect(await permit("git status && ls")).toEqual(refusal("these are: git .*"));
+  expect(await permit("git status && pwd")).toEqual(refusal('these are: "git .*", "ls"'));
 });
 
 test("createCommandGuard() refuses what the owner's patterns deny", async () => {
@@ -177,7 +177,7 @@ test("createCommandGuard() lets a shell read its profile files only where no too
   const place = createPlace();
   const login = { login: true };
   const inside: SandboxState = { kind: "bwrap", hasProc: true };
-  const profile = refusal("would run unjudged; leave login out");
+  const profile = refusal("would run unjudged; leave out login");
   for (const policy of ["guarded", "ask", "allowlist"] as const) {
     const given = { policy, allowPatterns: ["true"] };
     expect(await guardOf(place, given)("true", login)).toEqual(allow);
@@ -416,4 +416,89 @@ describe("no path escapes", () => {
     const files = { ...system, list: async () => ({ entries: [], more: true }) };
     expect(await guardOf(place, { files })("cat *.txt")).toEqual(refusal("it is not known whether"));
   });
+});
+
+describe("folders and links as they are", () => {
+  const place = createPlace();
+  const { workspace } = place;
+  mkdirSync(join(workspace, "proj/src"), { recursive: true });
+  mkdirSync(join(workspace, "proj/test"));
+  mkdirSync(join(workspace, ".venv/bin"), { recursive: true });
+  place.put(join(workspace, "AGENTS.md"), "");
+  symlinkSync("/usr/bin/env", join(workspace, ".venv/bin/env"));
+  symlinkSync("env", join(workspace, ".venv/bin/env3.12"));
+  symlinkSync("/usr/bin/env", join(workspace, ".venv/bin/other"));
+  symlinkSync(place.outside, join(workspace, ".venv/bin/out"));
+
+  test.each([
+    ".venv/bin/env true",
+    "./.venv/bin/env3.12 true",
+    "cd proj && ../.venv/bin/env true",
+    "mkdir -p build && cd build && cmake ..",
+    "mkdir -p a/b && cd a/b && touch ../x && cd ../.. && ls a",
+    "git init -q nd && cd nd && echo x > ../y.txt",
+    "mkdir ng; cp AGENTS.md ng/../h.md",
+    "cd proj; cd ..; pwd; cd proj/src/../test && ls",
+    "git clone -q proj cl && cd cl && git log --oneline && cd .. && rm -r cl",
+    "cd proj && cd -",
+    "cd proj; ls; cd -",
+    "cd proj; cat ../AGENTS.md",
+  ])("createCommandGuard() allows %j", async (text) => {
+    expect(await guardOf(place)(text)).toEqual(allow);
+  });
+
+  test.each([
+    [".venv/bin/other true", "is outside the workspace"],
+    [".venv/bin/out", "is outside the workspace"],
+    ["cat .venv/bin/env", "is outside the workspace"],
+    ["cat new/../../x", "is outside the workspace"],
+    ["mkdir -p new/a && cd new/a && cat ../../../x", "is outside the workspace"],
+    ["ln -s proj/src new && cat new/../x", "join the cd to it with &&"],
+    ["cd new; cat ../x", "join the cd to it with &&"],
+    ["cd AGENTS.md; cat ../x", "join the cd to it with &&"],
+    ["rm -r proj; cd proj; cat ../x", "is outside the workspace"],
+    ["chmod 444 proj; cd proj; cat ../x", "is outside the workspace"],
+    ["cd proj > new/x; cat ../x", "is outside the workspace"],
+    ["(cd proj); cat ../x", "is outside the workspace"],
+    ["if true; then cd proj; fi; cat ../x", "is outside the workspace"],
+    ["cd proj & cat ../x", "is outside the workspace"],
+    ["cd() { :; }; cd proj; cat ../x", "is outside the workspace"],
+    ["cd proj; for i in 1 2; do cd ..; done; cat x", "is outside the workspace"],
+    [`cd proj && for i in 1 2; do cat ../x; cd ${workspace}; done`, "is outside the workspace"],
+    [`cd proj && while cat ../x; do cd ${workspace}; done`, "is outside the workspace"],
+    ["cd proj; f() { cd ..; }; f; f; cat x", "is outside the workspace"],
+    [`cd proj; f() { cat ../x; }; cd ${workspace}; f`, "is outside the workspace"],
+    [`cd proj && trap 'cat ../x' EXIT && cd ${workspace}`, "is outside the workspace"],
+    ["cd new; cd -", 'it is not known whether "-" is in the workspace'],
+  ])("createCommandGuard() refuses %j: %s", async (text, reason) => {
+    expect(await guardOf(place)(text)).toEqual(refusal(reason));
+  });
+});
+
+test("createCommandGuard() refuses a shell that reads profile files where tools can write them", async () => {
+  const place = createPlace();
+  const inHome = guardOf(place, { home: place.workspace });
+  for (const command of [
+    "bash -l -c ls",
+    "bash --login",
+    "bash -ic ls",
+    "exec -l bash",
+    "exec -a -bash bash -c ls",
+    "sh -c 'env bash -lc ls'",
+    "timeout 5 bash -O extglob -l",
+  ]) {
+    expect([command, await inHome(command)]).toEqual([command, refusal("profile files")]);
+    expect([command, await guardOf(place)(command)]).toEqual([command, allow]);
+    expect([command, await guardOf(place, { home: place.workspace, policy: "off" })(command)]).toEqual([
+      command,
+      allow,
+    ]);
+  }
+  for (const command of [
+    "bash -c ls",
+    "bash --noprofile -lc ls",
+    "bash --norc -ic ls",
+    "exec bash -c 'ls -l'",
+  ])
+    expect([command, await inHome(command)]).toEqual([command, allow]);
 });

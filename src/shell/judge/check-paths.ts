@@ -1,5 +1,6 @@
 /** Refuses commands that reach outside the workspace or into the agent's own state. */
 
+import { readMembers } from "./archives.ts";
 import type { Finding } from "./finding.ts";
 import { followCd, goesHome } from "./follow-cd.ts";
 import type { Heard } from "./hearsay.ts";
@@ -10,7 +11,7 @@ import { judgeUse, outside, programFolder, unknownPlace } from "./path-use.ts";
 import { pathWords, readers, saidWords } from "./path-words.ts";
 import { programName } from "./program-name.ts";
 import { isPermitted, type Scene } from "./scene.ts";
-import { displayed, homeWord, knownStart, shown, type Word } from "./word.ts";
+import { displayed, homeWord, knownStart, shown, textWord, type Word } from "./word.ts";
 import { writtenWords } from "./written-words.ts";
 
 const inspectors = names("test [ [[ ls file stat readlink realpath ldd nm strings sha256sum md5sum");
@@ -53,9 +54,10 @@ export async function checkPaths(
 
   const written = writtenWords(name, args);
   const writtenTexts = new Set(written.map(shown));
+  const members = isFunction ? new Set() : readMembers(name, args);
   const reads = !isFunction && (readers.has(name) || name === "cp" || name === "rsync");
   for (const word of isFunction ? args : pathWords(name, args)) {
-    await checkWord(word, writtenTexts.has(shown(word)) || !reads, "argument");
+    await checkWord(word, writtenTexts.has(shown(word)) || !(reads || members.has(word)), "argument");
   }
   for (const word of written) await checkWord(word, true, "file");
   if (goesHome(name, args)) await checkWord(homeWord, false, "argument");
@@ -82,15 +84,27 @@ export async function checkPaths(
   }
 }
 
-/** A program may lie where programs lie, or in the workspace. */
+const isInstalled = (path: string) => programFolder.test(path) || /^\/(?:usr|opt|snap|nix)\//.test(path);
+
+/** A link is judged by its own name, and may only be called what the program is, but for a version. */
+function isSameProgram(link: string, program: string): boolean {
+  const [one, other] = [link, program].map((path) => programName({ words: [textWord(path)] }) ?? "");
+  return one !== undefined && one.replace(VERSION, "") === other?.replace(VERSION, "");
+}
+
+const VERSION = /[\d.]+$/;
+
+/** A program may lie where programs lie, in the workspace, or be linked from there, as in a virtualenv. */
 async function checkProgram({ words, keyword }: SimpleCommand, scene: Scene, report: Report): Promise<void> {
   const [first] = words;
   if (first === undefined || keyword) return;
   for (const { text, whole } of scene.read(first)) {
     if (!whole || !text.includes("/")) continue;
     const places = await scene.places(text);
-    const isFine = places?.every(({ path }) => isPermitted(path, scene)) === true;
-    const isInstalled = programFolder.test(text) || /^\/(?:usr|opt|snap|nix)\//.test(text);
-    if (!isFine && (!isInstalled || text.split("/").includes(".."))) report(outside(displayed(first)));
+    const isFine = places?.every(
+      ({ path }) => isPermitted(path, scene) || (isInstalled(path) && isSameProgram(text, path)),
+    );
+    if (isFine === true || (isInstalled(text) && !text.split("/").includes(".."))) continue;
+    report(outside(displayed(first)));
   }
 }

@@ -44,10 +44,11 @@ export async function judgeRm(
   if (recursive && forced) return finding("recursive-delete", `rm is both recursive and forced; ${ALLOWED}`);
   const unclear = whichCouldBeOption(options, scene);
   if (unclear !== undefined) {
-    const fix = "write -- before the names, or name the files";
+    const [what, why] = [displayed(unclear), whyDynamic(unclear) ?? "not known"];
+    const fix = `${forced ? "leave out -f and " : ""}write -- before the names, or name the files`;
     return finding(
       recursive ? "recursive-delete" : "delete",
-      `${displayed(unclear)} could be an option of rm (it is ${whyDynamic(unclear) ?? "not known"}); ${fix}`,
+      `${what} could be an option of rm${what === why ? "" : ` (it is ${why})`}; ${fix}`,
     );
   }
   if (!recursive && !forced) return undefined;

@@ -12,18 +12,20 @@ const targetOf = (args: readonly Word[]) => args.find((word) => !/^-(?:[LPe@n]+|
 
 /** Answers with a folder that the words do not name, in quotes. */
 export async function followCd(
-  { definite }: SimpleCommand,
+  command: SimpleCommand,
   name: string,
   args: readonly Word[],
   scene: Scene,
 ): Promise<string | undefined> {
   if (name === "cd" || name === "pushd" || name === "popd") {
     const target = targetOf(args);
-    if (goesHome(name, args)) await enterAll(homeWord, scene, definite);
-    else if (name === "popd" || target === undefined || /^[+-]\d*$/.test(shown(target))) {
+    if (goesHome(name, args)) await enterAll(homeWord, scene, isGate(command, scene));
+    else if (name === "cd" && target !== undefined && shown(target) === "-") {
+      return scene.goBack(isGate(command, scene)) ? undefined : '"-"';
+    } else if (name === "popd" || target === undefined || /^[+-]\d*$/.test(shown(target))) {
       await scene.enter(undefined);
       return target !== undefined && shown(target) === "-" ? '"-"' : undefined;
-    } else await enterAll(target, scene, definite);
+    } else await enterAll(target, scene, isGate(command, scene) || (await isCertain(command, args, scene)));
     return undefined;
   }
   for (const [index, word] of args.entries()) {
@@ -36,6 +38,23 @@ export async function followCd(
     if (inline !== undefined) await enterAll(cut(word, inline.length), scene);
   }
   return undefined;
+}
+
+/** A program of the name, or one that another starts, moves nobody. */
+const isBuiltin = ({ words, via }: SimpleCommand, { plainCd }: Scene) =>
+  plainCd &&
+  !shown(words[0] ?? homeWord).includes("/") &&
+  via.every((one) => /^(?:builtin|command)$/.test(one));
+
+const isGate = (command: SimpleCommand, scene: Scene) =>
+  command.certainty === "gate" && isBuiltin(command, scene);
+
+/** What follows runs even if it fails: the folder has to be there, and nothing before it may have changed that. */
+async function isCertain(command: SimpleCommand, args: readonly Word[], scene: Scene): Promise<boolean> {
+  const { certainty, redirects } = command;
+  const text = args.length === 1 && args[0]?.glob === false ? staticText(args[0]) : undefined;
+  if (certainty !== "always" || redirects.length > 0 || text === undefined || text === "") return false;
+  return isBuiltin(command, scene) && scene.isUntouched(command) && (await scene.canEnter(text));
 }
 
 async function enterAll(word: Word, scene: Scene, definite = false): Promise<void> {

@@ -11,6 +11,7 @@ import { checkOpaque } from "./opaque-paths.ts";
 import { parseCommand } from "./parse-command.ts";
 import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
 import { compilePatterns, type Patterns } from "./patterns.ts";
+import { readsProfiles } from "./profile-readers.ts";
 import { programName } from "./program-name.ts";
 import { createScene, type SceneOptions } from "./scene.ts";
 import { parsedUrls, textUrls } from "./urls.ts";
@@ -25,15 +26,23 @@ export interface JudgeOptions extends SceneOptions {
   readonly restrictToWorkspace: boolean;
 }
 
-export type Judgement =
-  | { readonly verdict: "allow"; readonly urls: readonly string[] }
-  | {
-      readonly verdict: "deny" | "ask";
-      /** For the model: what is wrong and what would be allowed. */
-      readonly reason: string;
-      readonly rule: Rule;
-      readonly urls: readonly string[];
-    };
+export type Judgement = Seen &
+  (
+    | { readonly verdict: "allow" }
+    | {
+        readonly verdict: "deny" | "ask";
+        /** For the model: what is wrong and what would be allowed. */
+        readonly reason: string;
+        readonly rule: Rule;
+      }
+  );
+
+/** What the text alone does not decide. */
+interface Seen {
+  readonly urls: readonly string[];
+  /** A shell in it reads the profile files first. */
+  readonly readsProfiles: boolean;
+}
 
 /** Rejects only with what is wrong here. `urls` are the http(s) addresses in the command, for the network guard. */
 export async function judgeCommand(text: string, options: JudgeOptions): Promise<Judgement> {
@@ -41,7 +50,7 @@ export async function judgeCommand(text: string, options: JudgeOptions): Promise
   const patterns = compilePatterns(options);
   if ("broken" in patterns) {
     const reason = `the pattern "${patterns.broken}" in tools.exec is not a regular expression; the owner has to mend it`;
-    return { verdict: "deny", rule: "bad-pattern", reason, urls: textUrls(text) };
+    return { verdict: "deny", rule: "bad-pattern", reason, urls: textUrls(text), readsProfiles: false };
   }
   const result = await parseCommand(text);
   if (result.kind === "refused") {
@@ -49,7 +58,7 @@ export async function judgeCommand(text: string, options: JudgeOptions): Promise
     const reason = `the command cannot be judged: ${result.reason}; write it more simply`;
     const findings: readonly Finding[] =
       policy === "off" ? deniedBy(patterns, text, []) : [{ rule: "unreadable", reason }];
-    return { ...decide(findings, policy), urls: textUrls(text) };
+    return { ...decide(findings, policy), urls: textUrls(text), readsProfiles: false };
   }
   const { parsed } = result;
   const scene = createScene(options, parsed);
@@ -58,7 +67,7 @@ export async function judgeCommand(text: string, options: JudgeOptions): Promise
     policy === "off"
       ? deniedBy(patterns, text, parsed.commands)
       : await collectFindings(text, parsed, options, patterns, scene);
-  return { ...decide(findings, policy), urls };
+  return { ...decide(findings, policy), urls, readsProfiles: parsed.commands.some(readsProfiles) };
 }
 
 function deniedBy(patterns: Patterns, text: string, commands: readonly SimpleCommand[]): readonly Finding[] {

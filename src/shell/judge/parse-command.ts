@@ -120,7 +120,8 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
       kept,
       supposed: command.supposed || found.supposed === true,
       dialect: dialectOf(found.via, command.dialect),
-      definite: false,
+      certainty: "maybe",
+      repeats: command.repeats,
     });
   }
 

@@ -26,6 +26,12 @@ export type Stdin =
   | { readonly kind: "inherited" | "pipe" | "file" }
   | { readonly kind: "text"; readonly text: string | undefined };
 
+/**
+ * `gate`: everything after it runs only if it succeeds, as in a list that is joined by `&&` alone. `always`: it
+ * runs in the shell itself whatever comes before, and what follows runs even if it fails.
+ */
+export type Certainty = "gate" | "always" | "maybe";
+
 /** One program with its arguments, wherever in the text it stands. */
 export interface SimpleCommand {
   /** The name first. Empty where there are only assignments or redirections. */
@@ -39,8 +45,9 @@ export interface SimpleCommand {
   readonly within: readonly string[];
   /** What runs it: `sudo`, `xargs`, `sh -c`. Empty for what stands in the text itself. */
   readonly via: readonly string[];
-  /** Everything after it runs only if it succeeds: the first of a list that is joined by `&&` alone. */
-  readonly definite: boolean;
+  readonly certainty: Certainty;
+  /** In a loop, so that what stands behind it may run before it. */
+  readonly repeats: boolean;
   /** Runs on another machine, where paths mean something else. */
   readonly remote: boolean;
   /** Another command is given what it puts out: through a pipe, a substitution or a process substitution. */

@@ -105,8 +105,13 @@ const ownState = (reason: string): Finding => ({ rule: "own-state", reason });
 
 const ALLOWED = "commands may use paths below the workspace, and relative ones are the best";
 
+/** Where a path goes up, it matters where the command is, and `cd` may fail. */
+const ALLOWED_UP = `${ALLOWED}; where it goes up from a folder, join the cd to it with &&`;
+
+const allowedFor = (what: string) => (/(?:^"|\/)\.\.(?:"|\/)|^"-"/.test(what) ? ALLOWED_UP : ALLOWED);
+
 export function outside(what: string): Finding {
-  return { rule: "outside-workspace", reason: `${what} is outside the workspace; ${ALLOWED}` };
+  return { rule: "outside-workspace", reason: `${what} is outside the workspace; ${allowedFor(what)}` };
 }
 
 /** `text` is a path that cannot be followed. */
@@ -117,6 +122,6 @@ export function unknownPlace(what: string, text: string): Finding {
     rule: "outside-workspace",
     reason: isTooLong
       ? `${what} is longer than a path can be; use a shorter name`
-      : `it is not known whether ${what} is in the workspace; ${ALLOWED}`,
+      : `it is not known whether ${what} is in the workspace; ${allowedFor(what)}`,
   };
 }

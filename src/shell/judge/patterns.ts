@@ -42,7 +42,10 @@ export function compilePatterns(given: {
       );
     },
     shownCommand,
-    listed: given.allowPatterns.slice(0, 10).join("  "),
+    listed: given.allowPatterns
+      .slice(0, 10)
+      .map((pattern) => `"${pattern}"`)
+      .join(", "),
   };
 }
 

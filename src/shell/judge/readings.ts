@@ -47,10 +47,13 @@ export function createReader(
     home,
     temporaryFolder,
     folders,
+    previous,
   }: {
     readonly home: string | undefined;
     readonly temporaryFolder: string | undefined;
     folders(): readonly string[] | undefined;
+    /** What `OLDPWD` may be, where it is set for certain. */
+    previous(): readonly string[] | undefined;
   },
 ): Reader {
   /** Values that are being read, so that `x=$x/y` ends. */
@@ -100,6 +103,8 @@ export function createReader(
     if (name === "HOME" && home !== undefined) return [known(home)];
     if (name === "TMPDIR" && temporaryFolder !== undefined) return [known(temporaryFolder)];
     if (name === "PWD") return folders()?.map(known) ?? [unknown(word)];
+    const before = name === "OLDPWD" ? previous()?.map(known) : undefined;
+    if (before !== undefined) return before;
     if (name === "IFS") return [known(" \t\n")];
     if (alwaysSet.has(name)) return [unknown(word)];
     // Arguments that a function or a program is given, unless it is given none.

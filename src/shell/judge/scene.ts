@@ -1,11 +1,14 @@
 /** Where a command would run: what its words can stand for, and where its paths lead. */
 
-import { errorCode } from "../../lib/error-code.ts";
 import { isInside } from "../../lib/inside.ts";
 import { dirname } from "../../lib/path.ts";
 import { isPattern, segmentMatches, splitPattern } from "./file-patterns.ts";
-import type { ParsedCommand } from "./parsed.ts";
+import { createFolders, setsVariable } from "./folders.ts";
+import { names } from "./names.ts";
+import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
+import { programName } from "./program-name.ts";
 import { createReader, type Reader } from "./readings.ts";
+import { asUnknown, createResolver } from "./resolver.ts";
 import { shown } from "./word.ts";
 
 export interface ProtectedPath {
@@ -53,6 +56,14 @@ export interface Scene extends SceneOptions, Reader {
   placesToGo(text: string): Promise<readonly Place[] | undefined>;
   /** A command goes to this folder. `definite`: everything after it happens there. */
   enter(text: string | undefined, definite?: boolean): Promise<void>;
+  /** `cd -`. Answers whether it is known where that leads. */
+  goBack(definite: boolean): boolean;
+  /** Whether `cd` to it succeeds if nothing has changed it meanwhile. */
+  canEnter(text: string): Promise<boolean>;
+  /** Nothing before the command can have changed folders, or how the shell treats them. */
+  isUntouched(command: SimpleCommand): boolean;
+  /** What stands behind a `cd` runs where that leads: no function, loop or `CDPATH` makes it otherwise. */
+  readonly plainCd: boolean;
   /** The text makes a function of this name, whatever a program of the name does. */
   isFunction(name: string): boolean;
   /** File name patterns match hidden files too. */
@@ -63,48 +74,42 @@ export interface Scene extends SceneOptions, Reader {
 /** The folder of a process, and its root, in the place of which the system puts what they are. */
 const ofProcess = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(cwd|root)(?=\/|$)(.*)$/s;
 
+/** Programs that leave folders as they are; a function of such a name consists of commands itself. */
+const changeless = names("cd pwd ls echo printf true : cat head tail wc grep test [");
+
 /** More than this is not followed one by one. */
-const MOST_FOLDERS = 8;
 const MOST_LISTED = 1_000;
 
 export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene {
-  const { home, temporaryFolder, cwd, resolve, list } = options;
-  /** Both as `cd` names them and as they really are. */
-  const folders = new Set([cwd]);
-  const visited = new Set([cwd]);
-  const known = new Map<string, Promise<string | undefined>>();
-  let movedUnknown = false;
+  const { home, temporaryFolder, cwd, list } = options;
+  const folders = createFolders(cwd, parsed);
   const functions = new Set([...parsed.functions].map((name) => name.toLowerCase()));
+  const firstChange = parsed.commands.findIndex(
+    (command) => command.words.length > 0 && !changeless.has(programName(command) ?? ""),
+  );
+  const untouched = new Set(firstChange < 0 ? parsed.commands : parsed.commands.slice(0, firstChange));
   const dotted =
     parsed.variables.has("GLOBIGNORE") ||
     parsed.commands.some(({ words }) => words.some((word) => shown(word).includes("dotglob")));
+  const makesLinks = parsed.commands.some((command) => programName(command) === "ln");
+  const { real, isOpen } = createResolver(options.resolve, makesLinks);
   const reader = createReader(parsed, {
     home,
     temporaryFolder,
-    folders: () => (movedUnknown ? undefined : [...folders]),
+    folders: () => (folders.movedUnknown ? undefined : [...folders.current]),
+    previous: () => folders.previous,
   });
-
-  /** `undefined` where the system refuses, for which a loop of links is the usual reason: it leads nowhere. */
-  function real(path: string): Promise<string | undefined> {
-    let found = known.get(path);
-    if (found === undefined) {
-      // No path holds a NUL, which an address may hide.
-      found = path.includes("\0") ? Promise.resolve(undefined) : resolve(path).catch(asUnknown);
-      known.set(path, found);
-    }
-    return found;
-  }
 
   async function places(text: string): Promise<readonly Place[] | undefined> {
     if (text.startsWith("~")) return behindTilde(text);
     const [, process, rest = ""] = ofProcess.exec(text.replace(/\/(?:\.?\/)+/g, "/")) ?? [];
     if (process !== undefined)
-      return placesOf(process === "root" ? [`/${rest}`] : [...folders].map((from) => from + rest));
+      return placesOf(process === "root" ? [`/${rest}`] : [...folders.current].map((from) => from + rest));
     const { folder, pattern } = splitPattern(text);
     if (folder.startsWith("/")) return placed([folder], pattern);
-    if (movedUnknown && folder.split("/").includes("..")) return undefined;
+    if (folders.movedUnknown && folder.split("/").includes("..")) return undefined;
     return placed(
-      [...folders].map((from) => `${from}/${folder}`),
+      [...folders.current].map((from) => `${from}/${folder}`),
       pattern,
     );
   }
@@ -113,7 +118,7 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
   async function behindTilde(text: string): Promise<readonly Place[] | undefined> {
     const [, name = "", rest = ""] = /^~([^/]*)(.*)$/s.exec(text) ?? [];
     if (name === "+" || name === "-")
-      return movedUnknown ? undefined : placesOf([...visited].map((from) => from + rest));
+      return folders.movedUnknown ? undefined : placesOf([...folders.visited].map((from) => from + rest));
     if (home === undefined || name === "") return undefined;
     return placesOf([home + rest, `${dirname(home)}/${name}${rest}`]);
   }
@@ -126,7 +131,7 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
   async function placesToGo(text: string): Promise<readonly Place[] | undefined> {
     const physical = await places(text);
     if (physical === undefined || !text.split("/").includes("..")) return physical;
-    const logical = [...folders].map((from) =>
+    const logical = [...folders.current].map((from) =>
       withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
     );
     const more = await placed(logical, []);
@@ -179,34 +184,42 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
     places,
     placesToGo,
     dotted,
+    plainCd: !(functions.size > 0 || setsVariable(parsed, "CDPATH") || parsed.commands.some(leavesOrder)),
     async enter(text, definite = false) {
       const reached = text === undefined ? undefined : await placesToGo(text);
       if (text === undefined || reached === undefined || reached.some(({ pattern }) => pattern.length > 0)) {
-        movedUnknown = true;
+        folders.enterUnknown();
         return;
       }
-      const named = [...folders].map((from) =>
+      const named = [...folders.current].map((from) =>
         withoutParents(text.startsWith("/") ? text : `${from}/${text}`),
       );
-      if (definite) folders.clear();
-      for (const path of [...named, ...reached.map((place) => place.path)]) {
-        if (visited.size < MOST_FOLDERS) visited.add(path);
-        if (folders.size < MOST_FOLDERS) folders.add(path);
-        else if (!folders.has(path)) movedUnknown = true;
-      }
+      folders.enter([...named, ...reached.map((place) => place.path)], definite);
     },
+    goBack(definite) {
+      const { previous } = folders;
+      if (previous === undefined) folders.enterUnknown();
+      else folders.enter(previous, definite);
+      return previous !== undefined;
+    },
+    async canEnter(text) {
+      const reached = await placesToGo(text);
+      // Nothing is known of folders where nobody can look.
+      if (list === undefined) return false;
+      const asked = reached?.map(({ path, pattern }) => (pattern.length > 0 ? false : isOpen(path)));
+      return asked !== undefined && (await Promise.all(asked)).every(Boolean);
+    },
+    isUntouched: (command) => untouched.has(command),
     isFunction: (name) => functions.has(name),
     get movedUnknown() {
-      return movedUnknown;
+      return folders.movedUnknown;
     },
   };
 }
 
-/** What the system refuses to tell is not known; everything else is a fault of ours. */
-function asUnknown(error: unknown): undefined {
-  if (/^E[A-Z\d]+$/.test(errorCode(error) ?? "")) return undefined;
-  throw error;
-}
+/** What stands before it in the text may run after it: it moves in a loop, or is kept for later. */
+const leavesOrder = ({ repeats, via, words }: SimpleCommand) =>
+  via.includes("trap") || (repeats && /^(?:cd|pushd|popd)$/.test(programName({ words }) ?? ""));
 
 /** `a/b/..` as `a`, whatever `b` is. */
 function withoutParents(path: string): string {

@@ -1,6 +1,6 @@
 /** What is true of a command because of where it stands. */
 
-import type { Stdin } from "./parsed.ts";
+import type { Certainty, Stdin } from "./parsed.ts";
 import type { Dialect } from "./syntax.ts";
 
 export interface Surroundings {
@@ -10,7 +10,8 @@ export interface Surroundings {
   readonly concurrent: boolean;
   readonly remote: boolean;
   readonly stdin: Stdin;
-  readonly definite: boolean;
+  readonly certainty: Certainty;
+  readonly repeats: boolean;
   readonly feeds: boolean;
   readonly kept: boolean;
   readonly dialect: Dialect;
@@ -28,7 +29,8 @@ export const topLevel: Surroundings = {
   concurrent: false,
   remote: false,
   stdin: { kind: "inherited" },
-  definite: true,
+  certainty: "gate",
+  repeats: false,
   feeds: false,
   kept: false,
   dialect: "bash",

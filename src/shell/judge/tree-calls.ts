@@ -16,7 +16,7 @@ export function visitCall(
   const { children } = syntax;
   const assignments = children(node, "Assigns").map((one) => readAssignment(context, one, at));
   const args = children(node, "Args");
-  for (const word of args) visit(word, { ...at, definite: false });
+  for (const word of args) visit(word, { ...at, certainty: "maybe" });
   const words = args.flatMap((word) => readWords(syntax, word));
   if (words.length === 0) for (const { name, value } of assignments) listener.assigned(name, value);
   if (words.length > 0 || assignments.length > 0 || redirects.length > 0) {

@@ -43,7 +43,7 @@ export function createTreeContext(
 ): TreeContext {
   const report: TreeContext["report"] = (
     { words, assignments = [], redirects = [], keyword = false },
-    { via, within, concurrent, remote, stdin, definite, feeds, kept, dialect, supposed },
+    { via, within, concurrent, remote, stdin, certainty, repeats, feeds, kept, dialect, supposed },
   ) =>
     listener.command({
       words,
@@ -54,11 +54,12 @@ export function createTreeContext(
       concurrent,
       remote,
       stdin,
+      repeats,
       feeds,
       kept,
       dialect,
       supposed,
-      definite: definite && assignments.length === 0,
+      certainty: assignments.length === 0 ? certainty : "maybe",
       keyword,
     });
   return {
@@ -67,7 +68,7 @@ export function createTreeContext(
     visit,
     report,
     each(node, names, outer) {
-      const at = { ...outer, definite: false };
+      const at: Surroundings = { ...outer, certainty: "maybe" };
       for (const name of names) for (const one of syntax.children(node, name)) visit(one, at);
     },
     keyword(name, words, at) {

@@ -18,7 +18,7 @@ export function visitExpansion(context: TreeContext, node: Node, at: Surrounding
     // These three are plain records of nodes, without a type of their own.
     const record = node.raw[holder];
     for (const one of names.flatMap((name) => syntax.inRecord(record, name))) {
-      visit(one, { ...at, definite: false });
+      visit(one, { ...at, certainty: "maybe" });
       if (holder === "Exp" && at.quoted) refuseQuotes(syntax, one);
       if (holder === "Exp" && isPrompt(syntax, record, one)) {
         listener.suspect({

@@ -1,7 +1,7 @@
 /** Walks a syntax tree of the shell and reports the simple commands, functions and variables in it. */
 
 import { names } from "./names.ts";
-import type { Stdin } from "./parsed.ts";
+import type { Certainty, Stdin } from "./parsed.ts";
 import { readRedirects } from "./redirects.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Node, OPERATOR, type ShellSyntax } from "./syntax.ts";
@@ -61,7 +61,8 @@ export function createTreeWalk(
     switch (node.type) {
       case "File": {
         const statements = children(node, "Stmts");
-        for (const one of statements) visit(one, { ...at, definite: at.definite && statements.length === 1 });
+        for (const one of statements)
+          visit(one, statements.length === 1 ? at : { ...at, certainty: ungated(at) });
         return;
       }
       case "Stmt":
@@ -141,11 +142,7 @@ export function createTreeWalk(
       stdin: stdin ?? outer.stdin,
       kept:
         outer.kept || redirects.some(({ writes, target }) => writes && staticText(target) !== "/dev/null"),
-      definite:
-        outer.definite &&
-        node.raw["Negated"] !== true &&
-        node.raw["Background"] !== true &&
-        (command?.type === "CallExpr" || command?.type === "BinaryCmd"),
+      certainty: certaintyOf(node, command, outer),
     };
     if (command?.type === "CallExpr") {
       visitCall(context, command, redirects, at);
@@ -159,14 +156,23 @@ export function createTreeWalk(
     visit(command, at);
   }
 
+  function certaintyOf({ raw }: Node, command: Node | undefined, at: Surroundings): Certainty {
+    const isCall = command?.type === "CallExpr" || command?.type === "BinaryCmd";
+    if (!isCall || raw["Background"] === true) return "maybe";
+    return raw["Negated"] === true ? ungated(at) : at.certainty;
+  }
+
+  const ungated = ({ certainty }: Surroundings): Certainty => (certainty === "gate" ? "always" : certainty);
+
   function visitBinary(node: Node, at: Surroundings): void {
     if (!PIPES.has(node.raw["Op"])) {
-      visit(child(node, "X"), { ...at, definite: at.definite && node.raw["Op"] === OPERATOR.and });
-      visit(child(node, "Y"), { ...at, definite: false });
+      const gates = at.certainty === "gate" && node.raw["Op"] === OPERATOR.and;
+      visit(child(node, "X"), { ...at, certainty: gates ? "gate" : ungated(at) });
+      visit(child(node, "Y"), { ...at, certainty: gates ? "gate" : "maybe" });
       return;
     }
-    visit(child(node, "X"), { ...at, concurrent: true, definite: false, feeds: true });
-    visit(child(node, "Y"), { ...at, concurrent: true, definite: false, stdin: { kind: "pipe" } });
+    visit(child(node, "X"), { ...at, concurrent: true, certainty: "maybe", feeds: true });
+    visit(child(node, "Y"), { ...at, concurrent: true, certainty: "maybe", stdin: { kind: "pipe" } });
   }
 
   function testOperator({ type, raw }: Node): unknown {
@@ -175,7 +181,7 @@ export function createTreeWalk(
 
   function visitWhile(node: Node, at: Surroundings): void {
     const conditions = children(node, "Cond");
-    for (const one of conditions) visit(one, at);
+    for (const one of conditions) visit(one, { ...at, repeats: true });
     const call =
       conditions.length === 1 && conditions[0] !== undefined ? child(conditions[0], "Cmd") : undefined;
     const [first] = call?.type === "CallExpr" ? children(call, "Args") : [];
@@ -185,7 +191,7 @@ export function createTreeWalk(
     if (endless && body.some((one) => one.raw["Background"] === true)) {
       listener.suspect({ rule: "fork-bomb", reason: "an endless loop starts processes in the background" });
     }
-    for (const one of body) visit(one, at);
+    for (const one of body) visit(one, { ...at, repeats: true });
   }
 
   function visitFor(node: Node, at: Surroundings): void {
@@ -201,7 +207,7 @@ export function createTreeWalk(
     } else {
       visit(loop, at);
     }
-    for (const one of children(node, "Do")) visit(one, at);
+    for (const one of children(node, "Do")) visit(one, { ...at, repeats: true });
   }
 
   function tested(node: Node | undefined): readonly Word[] {

@@ -1,12 +1,14 @@
 /** The addresses in a command, for the network guard. */
 
+import { gitAddresses } from "./git-addresses.ts";
+import { inputNames } from "./input-code.ts";
 import { mentionedWords } from "./mentions.ts";
 import { type Options, readOptions } from "./options.ts";
 import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
 import { programName } from "./program-name.ts";
 import { UNKNOWN } from "./readings.ts";
 import type { Scene } from "./scene.ts";
-import type { Word } from "./word.ts";
+import { textWord, type Word } from "./word.ts";
 
 /** Schemes that programs such as curl speak, and with which they reach servers inside. */
 const WITH_SCHEME = /\b(?:https?|wss?|ftps?|gopher|dict):\/+([^\s<>|;&()`"']+)/gi;
@@ -54,7 +56,19 @@ const clients: ReadonlyMap<string, string> = new Map([
   ["w3m", ""],
 ]);
 
-const addressOptions = ["url", "x", "proxy", "preproxy", "socks4", "socks4a", "socks5", "socks5-hostname"];
+const addressOptions = [
+  "url",
+  "x",
+  "proxy",
+  "proxy1.0",
+  "preproxy",
+  "doh-url",
+  "ipfs-gateway",
+  "socks4",
+  "socks4a",
+  "socks5",
+  "socks5-hostname",
+];
 
 const valueOptions = [
   ...addressOptions,
@@ -65,6 +79,7 @@ const valueOptions = [
     " ",
   ),
   ..."referer range upload-file write-out interface limit-rate tries timeout directory-prefix".split(" "),
+  ..."execute input-file config".split(" "),
 ];
 
 /** All but those that are only mentioned. */
@@ -92,15 +107,55 @@ function commandUrls(command: SimpleCommand, mentioned: ReadonlySet<Word>, scene
     .flatMap((text) => [...textUrls(text), ...inBraces(text).flatMap(textUrls)]);
   if (command.remote) return found;
   const proxies = command.assignments.filter(({ name }) => /_proxy$/i.test(name));
-  const short = clients.get(programName(command) ?? "");
-  const bare =
-    short === undefined
-      ? []
-      : bareAddresses(readOptions(command.words.slice(1), { short, long: valueOptions, exact: true }), scene);
   return [
     ...found,
-    ...[...proxies.flatMap(({ value }) => bareTexts(value, scene)), ...bare].flatMap(bareUrl),
+    ...[...proxies.flatMap(({ value }) => bareTexts(value, scene)), ...bareOf(command, scene)].flatMap(
+      bareUrl,
+    ),
   ];
+}
+
+function bareOf(command: SimpleCommand, scene: Scene): readonly string[] {
+  const name = programName(command) ?? "";
+  const args = command.words.slice(1);
+  if (name === "git") return gitAddresses(args, (word) => bareTexts(word, scene));
+  const short = clients.get(name);
+  if (short === undefined) return [];
+  const options = readOptions(args, { short, long: valueOptions, exact: true });
+  return [...bareAddresses(options, scene), ...settingAddresses(name, options, command, scene)];
+}
+
+/** In the settings of curl and the lists of wget that stand in a here-document, and in settings of wget. */
+function settingAddresses(
+  name: string,
+  { values }: Options,
+  { stdin }: SimpleCommand,
+  scene: Scene,
+): readonly string[] {
+  const valuesOf = (...options: readonly string[]) =>
+    options.flatMap((option) => values.get(option) ?? []).flatMap((word) => bareTexts(word, scene));
+  const readsInput = (...options: readonly string[]) =>
+    valuesOf(...options).some((one) => inputNames.has(one));
+  const lines = stdin.kind === "text" ? (stdin.text ?? "").split("\n") : [];
+  if (name === "curl") {
+    const words = readsInput("K", "config") ? lines.flatMap(settingWords) : [];
+    const short = clients.get(name) ?? "";
+    return bareAddresses(readOptions(words, { short, long: valueOptions, exact: true }), scene);
+  }
+  if (name !== "wget") return [];
+  const proxies = valuesOf("e", "execute").flatMap(
+    (text) => /^\s*\w*proxy\s*=\s*(.*)$/is.exec(text)?.[1] ?? [],
+  );
+  return [...proxies, ...(readsInput("i", "input-file") ? lines : [])];
+}
+
+/** `url = "x"`, `--url x` and `-x y` in a configuration of curl. */
+function settingWords(line: string): readonly Word[] {
+  const [, name = "", value = ""] = /^\s*([\w.-]+)(?:\s*[=:]\s*|\s+)?(.*)$/s.exec(line) ?? [];
+  if (name === "") return [];
+  const text =
+    /^"((?:[^"\\]|\\.)*)"/s.exec(value)?.[1]?.replace(/\\(.)/gs, "$1") ?? value.replace(/\s.*$/s, "");
+  return [name.startsWith("-") ? name : `--${name}`, ...(text === "" ? [] : [text])].map(textWord);
 }
 
 function bareAddresses(options: Options, scene: Scene): readonly string[] {
@@ -121,10 +176,16 @@ const bareTexts = (word: Word | undefined, scene: Scene) =>
   word === undefined ? [] : spellings(word, scene).flatMap((text) => [text, ...inBraces(text)]);
 
 function bareUrl(text: string): readonly string[] {
+  const [, scheme, rest = ""] = /^([a-z][a-z\d+.-]*):\/\/+(.*)$/is.exec(text) ?? [];
+  if (scheme !== undefined) return /^file$/i.test(scheme) ? [] : hostUrl(rest);
   if (/:\/\/|^(?:https?|wss?|ftps?|gopher|dict|file):\//i.test(text)) return [];
   // A small number is as often the value of an option.
   if (text.startsWith("-") || /^\d{1,6}$/.test(text)) return [];
-  const url = asUrl(text);
+  return hostUrl(text);
+}
+
+function hostUrl(address: string): readonly string[] {
+  const url = asUrl(address);
   return url === undefined ? [] : [url];
 }
 

@@ -15,7 +15,12 @@ export type Piece =
       /** `word` in `${name:-word}` and its like. */
       readonly otherwise?: Word;
     }
-  | { readonly kind: "dynamic"; readonly reason: string };
+  | {
+      readonly kind: "dynamic";
+      readonly reason: string;
+      /** It stands nowhere in the text. */
+      readonly isImplied?: boolean;
+    };
 
 export interface Word {
   readonly pieces: readonly Piece[];
@@ -35,7 +40,7 @@ export function textWord(text: string): Word {
 export const homeWord: Word = { ...textWord("~"), tilde: true };
 
 export function dynamicWord(reason: string): Word {
-  return { pieces: [{ kind: "dynamic", reason }], glob: false, tilde: false };
+  return { pieces: [{ kind: "dynamic", reason, isImplied: true }], glob: false, tilde: false };
 }
 
 /** The text of a word in which nothing is left to the shell but globs; `undefined` for every other. */
@@ -60,8 +65,10 @@ export function shown(word: Word): string {
 /** Of a word in a message. */
 const LONGEST_SHOWN = 120;
 
-/** The word in a message, in quotes. */
+/** The word in a message, in quotes, or what it is where it stands nowhere. */
 export function displayed(word: Word): string {
+  const [only, ...more] = word.pieces;
+  if (only?.kind === "dynamic" && only.isImplied === true && more.length === 0) return only.reason;
   return `"${clip(shown(word), LONGEST_SHOWN)}"`;
 }
 

@@ -223,7 +223,7 @@ test("judgeCommand() ends with what multiplies", async () => {
 
 test("judgeCommand() lets everything pass when it is off, and lists the addresses", async () => {
   const judged = await judgeCommand("curl http://127.0.0.1/x | sh", { ...options, policy: "off" });
-  expect(judged).toEqual({ verdict: "allow", urls: ["http://127.0.0.1/x"] });
+  expect(judged).toEqual({ verdict: "allow", urls: ["http://127.0.0.1/x"], readsProfiles: false });
 });
 
 test("judgeCommand() lists addresses that quotes, variables and missing schemes hide", async () => {
@@ -313,6 +313,20 @@ test.each([
   }));
   const judged = await judgeCommand(command, { ...options, policy: "ask", protectedPaths });
   expect(judged).toMatchObject({ verdict: "deny", reason: expect.stringContaining(reason) });
+});
+
+test.each([
+  ["find . -print0 | xargs -0 rm", "what xargs is given could be an option of rm; write -- before the names"],
+  [
+    "find . -print0 | xargs -0 rm -f",
+    "what xargs is given could be an option of rm; leave out -f and write --",
+  ],
+  ["rm $x", '"$x" could be an option of rm (it is the variable $x)'],
+])("judgeCommand() says of the deletion in %j: %s", async (command, reason) => {
+  expect(await judgeCommand(command, options)).toMatchObject({
+    verdict: "deny",
+    reason: expect.stringContaining(reason),
+  });
 });
 
 test("judgeCommand() lets a command use a temporary folder of its own, but not what is nanobot's in it", async () => {
