@@ -112,6 +112,24 @@ test.each([
   expect(String(failure)).toContain(key);
 });
 
+test("toolbox() loads no package that only some call needs", () => {
+  const source = (path: string) => JSON.stringify(join(import.meta.dir, "../src", path));
+  const program = `
+    const { createApp } = await import(${source("app.ts")});
+    const { createPlatform } = await import(${source("platform/index.ts")});
+    const platform = { ...(await createPlatform()), env: { NANOBOT_HOME: ${JSON.stringify(tempFolder())} } };
+    const app = createApp({ platform, version: "1", flags: { verbose: false } });
+    await app.toolbox();
+    console.log(Object.keys(require.cache).join("\\n"));
+  `;
+  const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", program]);
+  const packages = [...stdout.toString().matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g)].map(
+    ([, name]) => name,
+  );
+  expect(stderr.toString()).toBe("");
+  expect([...new Set(packages)].sort()).toEqual(["@valibot/to-json-schema", "jsonrepair", "valibot"]);
+});
+
 test("mask() takes out what the configuration and the environment hold", async () => {
   const app = await appWith(
     { providers: { mine: { apiKey: "from-the-file" } } },

@@ -3,6 +3,7 @@
 import { jsonrepair } from "jsonrepair";
 import type { JsonValue } from "../core/json.ts";
 import { createJsonTracker } from "./json-tracker.ts";
+import { parseJson } from "./parse-json.ts";
 
 export type LenientJson =
   /** `isExact` when the text itself is the JSON of the value. */
@@ -15,19 +16,16 @@ const LONGEST_MENDED = 128 * 1024;
 const DEEPEST = 512;
 const FENCED = /^\s*```\w*\s([\s\S]*?)(?:```\s*)?$/;
 
+/** What is read from JSON is JSON. */
 function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // No JSON has this value, so it is answer enough.
-  }
+  return parseJson(text) as JsonValue | undefined;
 }
 
 function mend(text: string): JsonValue | undefined {
   try {
     return JSON.parse(jsonrepair(text));
   } catch {
-    return undefined; // As above. What is nested too deeply to be mended ends here, too.
+    return undefined; // What is nested too deeply to be mended ends here, too.
   }
 }
 

@@ -4,7 +4,6 @@ import { UserError } from "../core/errors.ts";
 import type { Clock, Environment } from "../core/platform.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import { lazy } from "../lib/lazy.ts";
-import { parseProxy } from "../lib/proxy.ts";
 
 export interface WebOptions {
   readonly clock: Clock;
@@ -20,7 +19,7 @@ export interface WebOptions {
 /** Throws a `UserError` for a whitelist or a proxy that is wrong. */
 export async function createWeb({ fetch, ssrfWhitelist, ...options }: WebOptions): Promise<GuardedFetch> {
   const { proxy = "" } = options;
-  if (proxy !== "" && parseProxy(proxy) === undefined) {
+  if (proxy !== "" && (await import("../lib/proxy.ts")).parseProxy(proxy) === undefined) {
     throw new UserError("Read tools.web.proxy: it is not the address of an http or https proxy", {
       hint: "Write it as http://host:port",
     });

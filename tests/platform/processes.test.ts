@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProcessSpec } from "../../src/core/platform.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createProcesses } from "../../src/platform/processes.ts";
+import { freshSleep, runningWith } from "./programs-that-run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nanobot-"));
 const never = new AbortController().signal;
 const processes = createProcesses(systemClock);
 /** Programs take their time on a busy machine. */
 const PATIENCE_MS = 60_000;
-let count = 0;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -28,24 +28,6 @@ async function failureCode(work: Promise<unknown>): Promise<unknown> {
     () => "none",
     (error: { code?: unknown }) => error.code,
   );
-}
-
-/** Programs that run with `mark` among their arguments. Zombies have none any more. */
-function runningWith(mark: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(mark);
-    } catch {
-      // It ended since it was listed.
-      return false;
-    }
-  });
-}
-
-/** A length of sleep that no other test uses. */
-function freshSleep(): string {
-  return `86${process.pid}.${count++}`;
 }
 
 /** Resolves when `path` is there: the program has come that far. */

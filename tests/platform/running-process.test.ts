@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { ProcessSpec, RunningProcess } from "../../src/core/platform.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createProcesses } from "../../src/platform/processes.ts";
+import { freshSleep, runningWith } from "./programs-that-run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nanobot-"));
 const processes = createProcesses(systemClock);
 /** Programs take their time on a busy machine. */
 const PATIENCE_MS = 60_000;
-let count = 0;
 
 afterAll(() => {
   processes.endAll();
@@ -42,23 +42,6 @@ function says(program: RunningProcess, text: string): Promise<void> {
 
 const nothing = { head: "", tail: "", omittedBytes: 0 };
 const text = (head: string) => ({ head, tail: "", omittedBytes: 0 });
-
-function freshSleep(): string {
-  return `87${process.pid}.${count++}`;
-}
-
-/** Programs that run with `mark` among their arguments. Zombies have none any more. */
-function runningWith(mark: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(mark);
-    } catch {
-      // It ended since it was listed.
-      return false;
-    }
-  });
-}
 
 /** One letter for each, as proc(5) has them. */
 function statesOfChildren(parent: string): string[] {

@@ -88,8 +88,8 @@ const isInstalled = (path: string) => programFolder.test(path) || /^\/(?:usr|opt
 
 /** A link is judged by its own name, and may only be called what the program is, but for a version. */
 function isSameProgram(link: string, program: string): boolean {
-  const [one, other] = [link, program].map((path) => programName({ words: [textWord(path)] }) ?? "");
-  return one !== undefined && one.replace(VERSION, "") === other?.replace(VERSION, "");
+  const nameOf = (path: string) => programName({ words: [textWord(path)] })?.replace(VERSION, "");
+  return nameOf(link) === nameOf(program);
 }
 
 const VERSION = /[\d.]+$/;

@@ -5,6 +5,7 @@ import { sedFiles, sedScripts } from "./inner-code.ts";
 import { names } from "./names.ts";
 import { readOptions } from "./options.ts";
 import type { SimpleCommand } from "./parsed.ts";
+import { programName } from "./program-name.ts";
 import { knownStart, shown, staticText, textWord, type Word } from "./word.ts";
 import { interpreterOf, interpreters, shells, wrapperOf } from "./wrappers.ts";
 
@@ -168,8 +169,9 @@ function gitWords(args: readonly Word[]): readonly Word[] {
 const takesInput = names("xargs parallel read mapfile readarray cpio pax tar rsync");
 
 /** Words that the command puts out or hands on, so that another command may be given them as paths. */
-export function saidWords({ words, stdin, feeds }: SimpleCommand): readonly Word[] {
-  const name = staticText(words[0]) ?? "";
+export function saidWords(command: SimpleCommand): readonly Word[] {
+  const { words, stdin, feeds } = command;
+  const name = programName(command) ?? "";
   const said = feeds && (name === "echo" || name === "printf") ? words.slice(1) : [];
   const given = stdin.kind === "text" && (feeds || takesInput.has(name)) ? [stdin.text ?? ""] : [];
   return [...said, ...[...said.map((word) => staticText(word) ?? ""), ...given].flatMap(parts)];
