@@ -443,6 +443,13 @@ describe("folders and links as they are", () => {
     "cd proj && cd -",
     "cd proj; ls; cd -",
     "cd proj; cat ../AGENTS.md",
+    "mkdir -p build && (cd build && cmake ..) && ls",
+    "ls; (cd proj; cat ../AGENTS.md)",
+    "if [ -d proj ]; then cd proj && cat ../AGENTS.md; fi",
+    "case a in a) cd proj && cat ../AGENTS.md;; esac",
+    "x=$(cd proj && cat ../AGENTS.md); echo $x",
+    "cd proj && (cd src && cat ../test/x) && cat ../AGENTS.md",
+    "while true; do (cd proj && cat ../AGENTS.md); done",
   ])("createCommandGuard() allows %j", async (text) => {
     expect(await guardOf(place)(text)).toEqual(allow);
   });
@@ -460,6 +467,17 @@ describe("folders and links as they are", () => {
     ["chmod 444 proj; cd proj; cat ../x", "is outside the workspace"],
     ["cd proj > new/x; cat ../x", "is outside the workspace"],
     ["(cd proj); cat ../x", "is outside the workspace"],
+    ["(cd proj && cat ../../x)", "is outside the workspace"],
+    ["(cd proj && true) && cat ../x", "is outside the workspace"],
+    ["x=$(cd proj) && cat ../x", "is outside the workspace"],
+    ["cat <(cd proj && ls) ../x", "is outside the workspace"],
+    ["(cd new || true; cat ../x)", "is outside the workspace"],
+    ["(cd proj & cat ../x)", "is outside the workspace"],
+    ["(cd proj | cat ../x)", "is outside the workspace"],
+    ["{ cd proj && true; } & cat ../x", "is outside the workspace"],
+    ["if true; then cd proj && true; fi; cat ../x", "is outside the workspace"],
+    ["while true; do (cd proj && cat ../../x); done", "is outside the workspace"],
+    ["(while true; do cat ../x; cd proj; done)", "is outside the workspace"],
     ["if true; then cd proj; fi; cat ../x", "is outside the workspace"],
     ["cd proj & cat ../x", "is outside the workspace"],
     ["cd() { :; }; cd proj; cat ../x", "is outside the workspace"],
@@ -473,6 +491,45 @@ describe("folders and links as they are", () => {
   ])("createCommandGuard() refuses %j: %s", async (text, reason) => {
     expect(await guardOf(place)(text)).toEqual(refusal(reason));
   });
+});
+
+test("createCommandGuard() allows nothing that bash reads outside by, wherever it goes first", async () => {
+  const place = createPlace();
+  const { base, workspace } = place;
+  for (const folder of ["src", "src/deep", "docs"]) mkdirSync(join(workspace, folder), { recursive: true });
+  // Four folders up at the most from the deepest.
+  for (const at of [base, join(workspace, "..")]) place.put(join(at, "f"), "what lies outside");
+  const guard = guardOf(place);
+  const step = fc.constantFrom(
+    ...["cd src", "cd src/deep", "cd docs", "cd ..", "cd nope", "cd -", "mkdir n", "cd n", "rmdir n"],
+    ...["cat f", "cat ../f", "cat ../../f", "cat ../docs/../f", "true", "false"],
+  );
+  const { text } = fc.letrec<{ text: string }>((tie) => ({
+    text: fc.oneof(
+      { maxDepth: 4, depthSize: "small" },
+      step,
+      fc
+        .tuple(tie("text"), fc.constantFrom(" && ", " || ", "; ", " | ", " & "), tie("text"))
+        .map((parts) => parts.join("")),
+      fc.tuple(tie("text"), tie("text")).map(([one, other]) => `if ${one}; then ${other}; fi`),
+      tie("text").map((inner) => `(${inner})`),
+      tie("text").map((inner) => `{ ${inner}; }`),
+      tie("text").map((inner) => `x=$(${inner}); echo "$x"`),
+      tie("text").map((inner) => `for i in 1 2; do ${inner}; done`),
+    ),
+  }));
+  let allowed = 0;
+  await fc.assert(
+    fc.asyncProperty(text, async (command) => {
+      rmSync(join(workspace, "n"), { recursive: true, force: true });
+      if ((await guard(command)).decision !== "allow") return;
+      allowed++;
+      const { stdout } = Bun.spawnSync(["bash", "-c", command], { cwd: workspace });
+      expect(stdout.toString()).not.toContain("outside");
+    }),
+    { numRuns: 1000 },
+  );
+  expect(allowed).toBeGreaterThan(50);
 });
 
 test("createCommandGuard() refuses a shell that reads profile files where tools can write them", async () => {

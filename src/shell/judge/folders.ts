@@ -6,6 +6,13 @@ import { staticText } from "./word.ts";
 /** More than this is not followed one by one. */
 const MOST_FOLDERS = 8;
 
+/** Where a command may be at one moment. */
+export interface Whereabouts {
+  readonly current: readonly string[];
+  readonly previous: readonly string[] | undefined;
+  readonly movedUnknown: boolean;
+}
+
 export interface Folders {
   /** Both as `cd` names them and as they really are. */
   readonly current: ReadonlySet<string>;
@@ -16,6 +23,11 @@ export interface Folders {
   /** `definite`: everything after it happens there. */
   enter(paths: readonly string[], definite: boolean): void;
   enterUnknown(): void;
+  remember(): Whereabouts;
+  /** Back where it was. */
+  restore(before: Whereabouts): void;
+  /** Where it was, or where it is. */
+  join(before: Whereabouts): void;
 }
 
 export function createFolders(cwd: string, parsed: ParsedCommand): Folders {
@@ -47,6 +59,18 @@ export function createFolders(cwd: string, parsed: ParsedCommand): Folders {
     },
     enterUnknown() {
       movedUnknown = true;
+    },
+    remember: () => ({ current: [...current], previous, movedUnknown }),
+    restore(before) {
+      current.clear();
+      for (const path of before.current) current.add(path);
+      ({ previous, movedUnknown } = before);
+    },
+    join(before) {
+      for (const path of before.current) current.add(path);
+      const both = previous && before.previous && [...new Set([...previous, ...before.previous])];
+      previous = both !== undefined && both.length <= MOST_FOLDERS ? both : undefined;
+      movedUnknown ||= before.movedUnknown || current.size > MOST_FOLDERS;
     },
   };
 }

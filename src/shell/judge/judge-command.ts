@@ -94,6 +94,7 @@ async function collectFindings(
   const heard = hearsay(parsed.commands, scene);
   for (const command of parsed.commands) {
     scene.lookAt(command);
+    scene.stepTo(command);
     const allowed = patterns.allows(command);
     // Paths first: they take note of where `cd` leads.
     await checkPaths(command, { scene, restrict, heard, report });

@@ -121,6 +121,7 @@ function collect(syntax: ShellSyntax, text: string, dialect: Dialect): ParsedCom
       supposed: command.supposed || found.supposed === true,
       dialect: dialectOf(found.via, command.dialect),
       certainty: "maybe",
+      scopes: command.scopes,
       repeats: command.repeats,
     });
   }

@@ -32,6 +32,14 @@ export type Stdin =
  */
 export type Certainty = "gate" | "always" | "maybe";
 
+/**
+ * A list of commands after which the folder may be another than before it: the one of before where it is a shell
+ * of its own (`isApart`), else either that or the one it went to. Told apart by identity.
+ */
+export interface Scope {
+  readonly isApart: boolean;
+}
+
 /** One program with its arguments, wherever in the text it stands. */
 export interface SimpleCommand {
   /** The name first. Empty where there are only assignments or redirections. */
@@ -45,8 +53,11 @@ export interface SimpleCommand {
   readonly within: readonly string[];
   /** What runs it: `sudo`, `xargs`, `sh -c`. Empty for what stands in the text itself. */
   readonly via: readonly string[];
+  /** Within the innermost of its scopes. */
   readonly certainty: Certainty;
-  /** In a loop, so that what stands behind it may run before it. */
+  /** The lists that it is part of, outermost first. */
+  readonly scopes: readonly Scope[];
+  /** In a loop of its shell, so that what stands behind it may run before it. */
   readonly repeats: boolean;
   /** Runs on another machine, where paths mean something else. */
   readonly remote: boolean;

@@ -3,9 +3,9 @@
 import { isInside } from "../../lib/inside.ts";
 import { dirname } from "../../lib/path.ts";
 import { isPattern, segmentMatches, splitPattern } from "./file-patterns.ts";
-import { createFolders, setsVariable } from "./folders.ts";
+import { createFolders, setsVariable, type Whereabouts } from "./folders.ts";
 import { names } from "./names.ts";
-import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
+import type { ParsedCommand, Scope, SimpleCommand } from "./parsed.ts";
 import { programName } from "./program-name.ts";
 import { createReader, type Reader } from "./readings.ts";
 import { asUnknown, createResolver } from "./resolver.ts";
@@ -54,6 +54,8 @@ export interface Scene extends SceneOptions, Reader {
   places(text: string): Promise<readonly Place[] | undefined>;
   /** The same for `cd`, which goes up by taking names away and not by what the folders are. */
   placesToGo(text: string): Promise<readonly Place[] | undefined>;
+  /** The command that runs next: where it may be depends on the lists that end before it and begin with it. */
+  stepTo(command: SimpleCommand): void;
   /** A command goes to this folder. `definite`: everything after it happens there. */
   enter(text: string | undefined, definite?: boolean): Promise<void>;
   /** `cd -`. Answers whether it is known where that leads. */
@@ -178,9 +180,22 @@ export function createScene(options: SceneOptions, parsed: ParsedCommand): Scene
     return found;
   }
 
+  const open: { readonly scope: Scope; readonly before: Whereabouts }[] = [];
+
+  function stepTo({ scopes }: SimpleCommand): void {
+    let common = 0;
+    while (common < open.length && open[common]?.scope === scopes[common]) common++;
+    for (const { scope, before } of open.splice(common).reverse()) {
+      if (scope.isApart) folders.restore(before);
+      else folders.join(before);
+    }
+    for (const scope of scopes.slice(common)) open.push({ scope, before: folders.remember() });
+  }
+
   return {
     ...options,
     ...reader,
+    stepTo,
     places,
     placesToGo,
     dotted,

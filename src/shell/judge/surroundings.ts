@@ -1,21 +1,12 @@
 /** What is true of a command because of where it stands. */
 
-import type { Certainty, Stdin } from "./parsed.ts";
+import type { Scope, SimpleCommand } from "./parsed.ts";
 import type { Dialect } from "./syntax.ts";
 
-export interface Surroundings {
+type OfCommand = Omit<SimpleCommand, "words" | "assignments" | "redirects" | "keyword">;
+
+export interface Surroundings extends OfCommand {
   readonly depth: number;
-  readonly via: readonly string[];
-  readonly within: readonly string[];
-  readonly concurrent: boolean;
-  readonly remote: boolean;
-  readonly stdin: Stdin;
-  readonly certainty: Certainty;
-  readonly repeats: boolean;
-  readonly feeds: boolean;
-  readonly kept: boolean;
-  readonly dialect: Dialect;
-  readonly supposed: boolean;
   /** How this tree was read, where a shell may read it in more than one way. */
   readonly reading: Dialect;
   /** Between double quotes, or in a here-document. */
@@ -30,6 +21,7 @@ export const topLevel: Surroundings = {
   remote: false,
   stdin: { kind: "inherited" },
   certainty: "gate",
+  scopes: [],
   repeats: false,
   feeds: false,
   kept: false,
@@ -38,3 +30,8 @@ export const topLevel: Surroundings = {
   reading: "bash",
   quoted: false,
 };
+
+/** In a list of its own. A loop around a shell does not move what is around it. */
+export function inScope(at: Surroundings, scope: Scope): Surroundings {
+  return { ...at, scopes: [...at.scopes, scope], repeats: at.repeats && !scope.isApart };
+}

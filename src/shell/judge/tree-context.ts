@@ -43,23 +43,14 @@ export function createTreeContext(
 ): TreeContext {
   const report: TreeContext["report"] = (
     { words, assignments = [], redirects = [], keyword = false },
-    { via, within, concurrent, remote, stdin, certainty, repeats, feeds, kept, dialect, supposed },
+    { depth: _, reading: __, quoted: ___, ...at },
   ) =>
     listener.command({
+      ...at,
       words,
       assignments,
       redirects,
-      via,
-      within,
-      concurrent,
-      remote,
-      stdin,
-      repeats,
-      feeds,
-      kept,
-      dialect,
-      supposed,
-      certainty: assignments.length === 0 ? certainty : "maybe",
+      certainty: assignments.length === 0 ? at.certainty : "maybe",
       keyword,
     });
   return {

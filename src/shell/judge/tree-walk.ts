@@ -3,7 +3,7 @@
 import { names } from "./names.ts";
 import type { Certainty, Stdin } from "./parsed.ts";
 import { readRedirects } from "./redirects.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { inScope, type Surroundings } from "./surroundings.ts";
 import { type Node, OPERATOR, type ShellSyntax } from "./syntax.ts";
 import { visitCall, visitDeclaration } from "./tree-calls.ts";
 import { createTreeContext, type TreeListener, TreeProblem } from "./tree-context.ts";
@@ -20,11 +20,7 @@ const EVALUATING: ReadonlySet<unknown> = new Set(OPERATOR.evaluating);
  * table is refused: a command might hide in it.
  */
 const fields: Readonly<Record<string, readonly string[]>> = {
-  Block: ["Stmts"],
-  Subshell: ["Stmts"],
-  IfClause: ["Cond", "Then", "Else"],
   CaseClause: ["Word", "Items"],
-  CaseItem: ["Patterns", "Stmts"],
   TimeClause: ["Stmt"],
   Word: ["Parts"],
   Lit: [],
@@ -71,6 +67,21 @@ export function createTreeWalk(
       case "BinaryCmd":
         visitBinary(node, at);
         return;
+      case "Block":
+        visitList(children(node, "Stmts"), inScope(at, { isApart: false }));
+        return;
+      case "Subshell":
+        visitList(children(node, "Stmts"), inScope(at, { isApart: true }));
+        return;
+      case "IfClause":
+        each(node, ["Cond"], at);
+        visitList(children(node, "Then"), inScope(at, { isApart: false }));
+        each(node, ["Else"], at);
+        return;
+      case "CaseItem":
+        each(node, ["Patterns"], at);
+        visitList(children(node, "Stmts"), inScope(at, { isApart: false }));
+        return;
       case "FuncDecl": {
         const name = String(child(node, "Name")?.raw["Value"] ?? "");
         listener.defined(name);
@@ -94,11 +105,16 @@ export function createTreeWalk(
         each(node, ["Parts"], { ...at, quoted: true });
         return;
       case "CmdSubst":
-        each(node, ["Stmts"], { ...at, quoted: false, feeds: true });
+        visitList(children(node, "Stmts"), {
+          ...inScope(at, { isApart: true }),
+          quoted: false,
+          feeds: true,
+        });
         return;
       case "ProcSubst": {
         const stdin: Stdin = node.raw["Op"] === OPERATOR.toCommand ? { kind: "pipe" } : at.stdin;
-        each(node, ["Stmts"], { ...at, quoted: false, feeds: true, stdin });
+        const inner = { ...inScope(at, { isApart: true }), quoted: false, feeds: true, stdin };
+        visitList(children(node, "Stmts"), inner);
         return;
       }
       case "ParamExp":
@@ -123,6 +139,11 @@ export function createTreeWalk(
         return;
       }
     }
+  }
+
+  function visitList(statements: readonly Node[], at: Surroundings): void {
+    const certainty = statements.length === 1 ? "gate" : "always";
+    for (const one of statements) visit(one, { ...at, certainty });
   }
 
   function visitStatement(node: Node, outer: Surroundings): void {
