@@ -2,9 +2,9 @@
 
 import type { AuditProblem, AuditVerdict } from "../core/audit.ts";
 import { BEGINNING, linkHash, type SealedLine } from "./chain.ts";
+import { createDamage, type Damage } from "./damage.ts";
 import type { AuditHead } from "./head.ts";
 import { createOrder } from "./order.ts";
-import { createRubble, type Heap } from "./rubble.ts";
 import { inPairs, type Place, type ReadLine, type WrittenLine } from "./written-lines.ts";
 
 const MOST_PROBLEMS = 1_000;
@@ -49,7 +49,7 @@ function createWalk({ head: found, names }: VerifyOptions) {
   const head = typeof found === "string" ? undefined : found;
   const anchored = head?.count ?? 0;
   const order = createOrder();
-  const rubble = createRubble();
+  const unread = createDamage();
   const problems: AuditProblem[] = [];
   let more = 0;
   let position: Position | undefined;
@@ -82,7 +82,7 @@ function createWalk({ head: found, names }: VerifyOptions) {
     const { sealed } = current;
     if (!current.isTerminated && next !== undefined && next.sealed?.torn === undefined)
       reportAt(current, "changed", "the newline behind it is gone");
-    if (sealed === undefined) rubble.add(current);
+    if (sealed === undefined) unread.add(current);
     else goOn({ at: current, line: sealed, next: next === undefined ? "none" : (next.sealed ?? "damaged") });
   }
 
@@ -90,8 +90,8 @@ function createWalk({ head: found, names }: VerifyOptions) {
     const { at, line } = step;
     first ??= at;
     lines++;
-    const heap = rubble.clear();
-    const holes = judge(heap, line, at);
+    const damage = unread.clear();
+    const holes = judge(damage, line, at);
     if (line.anchor !== undefined) {
       hasLoss = true;
       const detail = `audit.head was ${line.anchor} when this was written, so that lines before it may be gone`;
@@ -101,12 +101,12 @@ function createWalk({ head: found, names }: VerifyOptions) {
       const calls = line.lost === 1 ? "a call" : `${line.lost} calls`;
       reportAt(at, "lost", `before this was written, ${calls} could not be recorded`);
     }
-    place(step, heap, holes);
+    place(step, damage, holes);
     checkHead();
   }
 
-  /** How many lines of the log the heap before `line` may have been. */
-  function judge({ count, places, digest }: Heap, line: SealedLine, at: Place): number {
+  /** How many lines of the log the damage before `line` may have been. */
+  function judge({ count, places, digest }: Damage, line: SealedLine, at: Place): number {
     if (line.torn === digest) {
       // Whoever wrote the line found just this, left by a crash.
       hasTorn = true;
@@ -118,13 +118,13 @@ function createWalk({ head: found, names }: VerifyOptions) {
     return count;
   }
 
-  function place(step: Step, heap: Heap, holes: number): void {
+  function place(step: Step, damage: Damage, holes: number): void {
     const { at, line } = step;
     const before = position ?? beginning(step, holes);
-    const hashes = holes > 0 ? heap.hashes(before.hashes) : before.hashes;
+    const hashes = holes > 0 ? damage.hashes(before.hashes) : before.hashes;
     const due = before.number + holes + 1;
     if (line.number === due) accept(line, at, hashes);
-    // Some of the heap was put between the lines and is none of them.
+    // Some of the damage was put between the lines and is none of them.
     else if (line.number === before.number + 1) accept(line, at, before.hashes);
     else if (line.number > before.number && line.number < due) accept(line, at, []);
     else misplace(step, due, hashes);
@@ -204,7 +204,7 @@ function createWalk({ head: found, names }: VerifyOptions) {
   }
 
   function end(): AuditVerdict {
-    const reached = endOf(rubble.clear(), position?.number ?? head?.start?.count ?? 0);
+    const reached = endOf(unread.clear(), position?.number ?? head?.start?.count ?? 0);
     const rest = order.finish({ from: reached + 1, to: anchored });
     for (const problem of rest.problems) report(problem);
     more += rest.more;
@@ -225,8 +225,8 @@ function createWalk({ head: found, names }: VerifyOptions) {
     return { ok, lines, unanchored, torn: hasTorn, problems, ...(more === 0 ? {} : { more }) };
   }
 
-  /** Which number the log ends at, when `heap` is behind the last line. */
-  function endOf({ count, places }: Heap, number: number): number {
+  /** Which number the log ends at, when `damage` is behind the last line. */
+  function endOf({ count, places }: Damage, number: number): number {
     if (last === undefined || (last.isTerminated && count === 0)) return number;
     const isBehindAnchor = number >= anchored;
     if (last.sealed !== undefined) {

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { linkHash, SEAL_BYTES, sealedHash } from "./chain.ts";
 import type { Place, WrittenLine } from "./written-lines.ts";
 
-/** Places that are remembered, in the worst case that the whole log is rubble. */
+/** Places that are remembered, in the worst case that the whole log is damaged. */
 const MOST_PLACES = 1_000;
 
-export interface Heap {
+export interface Damage {
   readonly count: number;
   /** Of the first of them. */
   readonly places: readonly Place[];
@@ -17,7 +17,7 @@ export interface Heap {
   hashes(before: readonly string[]): readonly string[];
 }
 
-export function createRubble() {
+export function createDamage() {
   let hash = createHash("sha256");
   let count = 0;
   let places: Place[] = [];
@@ -32,16 +32,16 @@ export function createRubble() {
       last = Uint8Array.from(bytes);
     },
     /** Takes all of it away. */
-    clear(): Heap {
+    clear(): Damage {
       const piece = last;
-      const heap = {
+      const damage = {
         count,
         places,
         digest: hash.digest("hex"),
         hashes(before: readonly string[]) {
           const written = sealedHash(piece);
           const text = piece.subarray(0, Math.max(0, piece.length - SEAL_BYTES));
-          const own = heap.count === 1 ? before.map((one) => linkHash(one, text)) : [];
+          const own = damage.count === 1 ? before.map((one) => linkHash(one, text)) : [];
           return [...(written === undefined ? [] : [written]), ...own];
         },
       };
@@ -49,7 +49,7 @@ export function createRubble() {
       count = 0;
       places = [];
       last = new Uint8Array();
-      return heap;
+      return damage;
     },
   };
 }
