@@ -1,20 +1,18 @@
 /** The composition root: knows every part, builds each when it is first asked for, and hands it on as a port. */
 
+import { createAgent } from "./app/agent.ts";
+import { createGatewayCommands } from "./app/gateway/commands.ts";
 import { createModels } from "./app/models.ts";
+import { createOutbound, throughGateway } from "./app/outbound.ts";
 import { createSettings } from "./app/settings.ts";
 import { createTools } from "./app/tools.ts";
-import type { App, ConverseOptions, GlobalFlags } from "./core/app.ts";
+import type { App, GlobalFlags } from "./core/app.ts";
 import type { AskOwner } from "./core/approval.ts";
 import type { AuditLog } from "./core/audit.ts";
-import type { Bus } from "./core/bus.ts";
-import type { Channel } from "./core/channel.ts";
-import { UserError } from "./core/errors.ts";
 import type { MediaStore } from "./core/media.ts";
-import type { FinalMessage } from "./core/messages.ts";
 import type { Platform } from "./core/platform.ts";
 import type { ReplayOptions, TurnReplay } from "./core/replay.ts";
 import type { SessionStore } from "./core/session.ts";
-import { never } from "./lib/abort.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
 import { createSecrets } from "./lib/secrets.ts";
@@ -43,6 +41,14 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
   const settings = createSettings({ platform, flags, log, secrets });
   const { paths } = settings;
   const models = createModels({ platform, settings, log, secrets });
+  /** Whoever sits at the terminal, while they can be asked. */
+  let asker: AskOwner | undefined;
+  /** What tools put questions and send messages by: those of the conversation or the gateway that runs. */
+  let ask: AskOwner = async (question, signal) => (await terminalApprovals())(question, signal);
+  let outbound = createOutbound({
+    mask: secrets.mask,
+    elsewhere: throughGateway((command, args, signal) => gateway.askGateway(command, args, signal)),
+  });
   const tools = createTools({
     platform,
     settings,
@@ -50,7 +56,29 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     secrets,
     audit: () => audit(),
     media: () => media(),
-    ask: async (question, signal) => (await approvals())(question, signal),
+    ask: (question, signal) => ask(question, signal),
+    outbound: (run) => outbound(run),
+  });
+  const parts = {
+    version,
+    platform,
+    settings,
+    log,
+    secrets,
+    models,
+    tools,
+    sessions: () => sessions(),
+    audit: () => audit(),
+    media: () => media(),
+  };
+  const agent = createAgent(parts);
+  const gateway = createGatewayCommands({
+    ...parts,
+    agent,
+    use(ports) {
+      ask = ports.ask;
+      outbound = ports.outbound;
+    },
   });
 
   const sessions = lazy(async (): Promise<SessionStore> => {
@@ -80,9 +108,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     return createMediaStore({ files, clock, log, workspace });
   });
 
-  /** Who can put a question to the owner now. */
-  let asker: AskOwner | undefined;
-  const approvals = lazy(async (): Promise<AskOwner> => {
+  const terminalApprovals = lazy(async (): Promise<AskOwner> => {
     const { createApprovals } = await import("./access/approvals.ts");
     return createApprovals({ clock, log, asker: () => asker });
   });
@@ -98,99 +124,15 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     return make({ files, assets, workspace: await settings.namedWorkspace() });
   }
 
-  const systemPrompt = lazy(async () => {
-    const { createPromptSource } = await import("./agent/prompt-source.ts");
-    const { runtime, os, arch } = platform;
-    const { workspace } = await paths();
-    const facts = { os, arch, runtime, workspace };
-    return createPromptSource({ files: (await tools.openFiles())(), assets, log, facts });
-  });
-
   async function replay(options: ReplayOptions, signal: AbortSignal): Promise<TurnReplay> {
     const { replayTurn } = await import("./agent/replay.ts");
     const deps = {
       sessions: await sessions(),
-      systemPrompt: await systemPrompt(),
+      systemPrompt: await agent.systemPrompt(),
       tools: await tools.toolbox(),
       maxRounds: (await settings.agent()).maxToolIterations,
     };
     return replayTurn(options, deps, signal);
-  }
-
-  async function converse(
-    options: ConverseOptions,
-    signal: AbortSignal,
-  ): Promise<FinalMessage["outcome"] | undefined> {
-    const [
-      { createMemoryBus },
-      { createDispatch },
-      { createImageLoader },
-      { createRuntimeContext },
-      { createSessionModels },
-      { runBehind },
-    ] = await Promise.all([
-      import("./bus/memory.ts"),
-      import("./agent/dispatch.ts"),
-      import("./agent/images.ts"),
-      import("./agent/prompt.ts"),
-      import("./agent/session-models.ts"),
-      import("./channels/delivery.ts"),
-    ]);
-    const { workspace } = await paths();
-    const { config, warnings } = await settings.loaded();
-    for (const warning of warnings) log.warn(warning);
-    const { timezone = platform.timeZone, maxToolIterations, toolHintMaxLength } = await settings.agent();
-    const bus = createMemoryBus();
-    const dispatch = createDispatch({
-      version,
-      bus,
-      clock,
-      ids,
-      log,
-      sessions: await sessions(),
-      toolbox: await tools.toolbox(),
-      audit: (await audit()).record,
-      models: createSessionModels({
-        standard: options.model,
-        isWanted: options.isModelWanted,
-        presets: Object.keys(config.modelPresets),
-        find: async (name) => (await models.chooser())({ model: name }),
-        log,
-      }),
-      systemPrompt: await systemPrompt(),
-      images: createImageLoader({ files, log, workspace }),
-      mask: secrets.mask,
-      maskStream: secrets.maskStream,
-      runtimeContext: createRuntimeContext(timezone),
-      maxToolIterations,
-      toolHintMaxLength,
-      showReasoning: options.showReasoning ?? false,
-      leftRunning: tools.leftRunning,
-    });
-    const channel = await openChannel(options, bus);
-    asker = channel.ask;
-    try {
-      return await runBehind({ channel, bus, agent: dispatch.run, signal });
-    } finally {
-      asker = undefined;
-    }
-  }
-
-  async function openChannel({ channel: name, config }: ConverseOptions, bus: Bus): Promise<Channel> {
-    const [{ channels }, { parse }] = await Promise.all([
-      import("./channels/registry.ts"),
-      import("valibot"),
-    ]);
-    if (!Object.hasOwn(channels, name)) throw new UserError(`There is no channel "${name}"`);
-    const { channel } = await channels[name as keyof typeof channels]();
-    return channel.create(parse(channel.config, config), {
-      emit: async (message) => void (await bus.publishInbound(message, never)),
-      files,
-      clock,
-      ids,
-      log,
-      terminal,
-    });
   }
 
   return {
@@ -214,7 +156,19 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     providers: models.describe,
     localServers: models.localServers,
     prepareWorkspace,
-    converse,
+    converse: async (options, signal) => {
+      const { converse } = await import("./app/conversation.ts");
+      const terminalPorts = {
+        setAsker: (wanted: AskOwner | undefined) => {
+          asker = wanted;
+        },
+        setOutbound: (wanted: typeof outbound) => {
+          outbound = wanted;
+        },
+      };
+      return converse({ ...parts, ...gateway, agent, ...terminalPorts }, options, signal);
+    },
+    ...gateway,
     endThreads: tools.endThreads,
     async flush() {
       await models.flush();

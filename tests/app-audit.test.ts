@@ -22,6 +22,8 @@ const run = {
   turn: "cli:1" as InboundId,
   sender: "user",
   origin: "chat",
+  channel: "cli",
+  chatId: "direct",
   signal: never,
 } as const;
 

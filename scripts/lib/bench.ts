@@ -25,6 +25,7 @@ function parseOptions() {
     const options = {
       only: { type: "string", multiple: true },
       json: { type: "boolean", default: false },
+      full: { type: "boolean", default: false },
     } as const;
     return parseArgs({ options }).values;
   } catch (error) {
@@ -67,7 +68,7 @@ if ((loadavg()[0] ?? 0) > QUIET_LOAD)
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), "nanobot-bench-")));
 try {
   const root = dirname(dirname(import.meta.dir));
-  const rows = await measure(createWorkbench(root, scratch), names);
+  const rows = await measure(createWorkbench(root, scratch, { isFull: options.full }), names);
   const syncMs = syncTime(scratch);
   const timesHold = process.arch === "x64" && syncMs < FAST_SYNC_MS;
   const judged = rows.map((row) => judge(row, { timesHold }));

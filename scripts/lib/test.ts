@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkDenoGateway } from "./deno-gateway.ts";
 
 const DENO = "2.9.6";
 
@@ -41,7 +42,7 @@ function findDeno(): readonly string[] | undefined {
   });
 }
 
-function checkUnderDeno(): void {
+async function checkUnderDeno(): Promise<void> {
   const deno = findDeno();
   if (deno === undefined) {
     console.log("skip Deno: it is not installed and cannot be fetched");
@@ -57,6 +58,11 @@ function checkUnderDeno(): void {
     },
   );
   count("agent answers under Deno", result.success && result.stdout.toString().includes("SOUL.md"));
+  const problem = await checkDenoGateway(deno, join(scratch, "deno-gateway")).catch(
+    (error: unknown) => error,
+  );
+  if (problem !== undefined) console.log(problem);
+  count("gateway answers /health and a webhook under Deno", problem === undefined);
 }
 
 function runTests(): void {
@@ -77,7 +83,7 @@ function runTests(): void {
 step("format and lint", tool("biome", "ci", "--error-on-warnings", "."));
 step("types", tool("tsc", "--noEmit"));
 step("nothing unused", tool("knip"));
-checkUnderDeno();
+await checkUnderDeno();
 if (step("build", ["scripts/build"])) runTests();
 rmSync(scratch, { recursive: true, force: true });
 console.log(`${passed} passed, ${failed} failed`);

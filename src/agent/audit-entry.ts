@@ -23,7 +23,7 @@ export interface CallOutcome {
 /** `mask` takes out the secrets that are known; what only looks like one goes too, since nobody needs it in a record. */
 export function auditEntry(
   call: ToolCall,
-  { sessionKey, turn, origin, sender }: Omit<ToolRun, "signal">,
+  { sessionKey, turn, origin, sender }: Pick<ToolRun, "sessionKey" | "turn" | "origin" | "sender">,
   { decision, result, durationMs }: CallOutcome,
   mask: (text: string) => string,
 ): AuditEntry {

@@ -1,51 +1,28 @@
 /** The chat commands: what a message that begins with `/` means in every channel. */
 
+import type { ChannelStatus } from "../core/channel.ts";
 import { UserError } from "../core/errors.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { Session } from "../core/session.ts";
+import { type ChatCommandInfo, type ChatCommandName, chatCommands } from "../lib/chat-commands.ts";
 import { modelNameProblem } from "../lib/model-name.ts";
 import { nearest } from "../lib/nearest.ts";
 import {
+  MISSING_HERE,
   modelChosen,
   modelInUse,
   modelNotChosen,
   NEW_SESSION,
   problemOf,
+  RESTARTING,
   stopped,
   takesNoArguments,
   unknownCommand,
 } from "../lib/phrases.ts";
-import { clip } from "../lib/text.ts";
-import type { AgentDeps } from "./deps.ts";
+import { clip, oneLine } from "../lib/text.ts";
+import { approve, deny, pairing } from "./access-commands.ts";
+import type { CommandHandler, CommandPort, Reply } from "./command-port.ts";
 import { openSession } from "./turn.ts";
-
-/** What dispatch does for a command. */
-interface CommandPort {
-  readonly deps: AgentDeps;
-  readonly message: InboundMessage;
-  /** Aborted at shutdown. */
-  readonly signal: AbortSignal;
-  /** Turns that run or wait, over all sessions. */
-  readonly active: () => number;
-  /** Commands of this session that go on. */
-  leftRunning(): Promise<number>;
-  readonly startedAt: number;
-  /**
-   * Ends what runs and waits in this session now, commands that go on included, takes over answering it, and
-   * resolves to how many that were.
-   */
-  stopSession(): Promise<number>;
-  /** Runs `task` after what is in the session's lane now, and before what comes later. */
-  inLane<T>(task: () => Promise<T>): Promise<T>;
-}
-
-interface ChatCommand {
-  readonly about: string;
-  /** What comes behind it, for the list; absent when nothing may. */
-  readonly takes?: string;
-  /** Resolves to the reply. `rest` is what stood behind it. */
-  run(port: CommandPort, rest: string): Promise<string>;
-}
 
 async function withSession<T>(
   { deps, message, signal }: CommandPort,
@@ -75,7 +52,7 @@ async function status({ deps, message, active, leftRunning, startedAt }: Command
   // Asked of the session itself it would wait for whatever holds the session.
   const { name, why, fallbacks } = deps.models.lastOf(message.sessionKey) ?? deps.models.standard;
   const commands = await leftRunning();
-  const minutes = Math.floor((deps.clock.now() - startedAt) / 60_000);
+  const now = deps.clock.now();
   return [
     `nanobot ${deps.version}`,
     `Model: ${name} (${why})`,
@@ -83,8 +60,20 @@ async function status({ deps, message, active, leftRunning, startedAt }: Command
     `Session: ${message.sessionKey}`,
     `Running: ${active()}`,
     ...(commands === 0 ? [] : [`Commands that go on: ${commands}`]),
-    `Up: ${minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`}`,
+    `Up: ${inWords(now - startedAt)}`,
+    ...(deps.services.channels?.() ?? []).map((channel) => channelLine(channel, now)),
   ].join("\n");
+}
+
+function channelLine({ name, state, detail, heardAt }: ChannelStatus, now: number): string {
+  const why = detail === undefined ? "" : ` (${oneLine(detail, 120)})`;
+  const heard = heardAt === undefined ? "never heard" : `heard ${inWords(now - Date.parse(heardAt))} ago`;
+  return `Channel ${name}: ${state}${why}, ${heard}`;
+}
+
+function inWords(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** What puts the configured model back. */
@@ -110,32 +99,47 @@ async function model(port: CommandPort, name: string): Promise<string> {
   }
 }
 
-const commands: Readonly<Record<string, ChatCommand>> = {
-  new: { about: "start a new session; the old one is kept in the archive", run: startNewSession },
-  stop: {
-    about: "stop what is running in this session",
-    run: async ({ stopSession }) => stopped(await stopSession()),
-  },
-  model: { about: "show the model of this session, or choose another", takes: "[name]", run: model },
-  status: { about: "show version, model and what is running", run: status },
-  help: {
-    about: "show this list",
-    run: async () =>
-      Object.entries(commands)
-        .map(([name, { about, takes }]) => `/${name}${takes ? ` ${takes}` : ""} - ${about}`)
-        .join("\n"),
-  },
-};
-
-/** The command of a message: `/word`, with a `@botname` behind it or not. A path like `/etc/hosts` is none. */
-function parseCommand(text: string): { name: string; rest: string } | undefined {
-  const found = /^\/([a-z][a-z0-9_-]*)(?:@\w+)?(?:\s+([\s\S]*))?$/i.exec(text.trim());
-  return found?.[1] === undefined
-    ? undefined
-    : { name: found[1].toLowerCase(), rest: found[2]?.trim() ?? "" };
+async function restart({ deps }: CommandPort): Promise<string | Reply> {
+  const { restart: begin } = deps.services;
+  return begin === undefined ? MISSING_HERE.restart : { content: RESTARTING, afterwards: begin };
 }
 
-export type RunCommand = (port: CommandPort) => Promise<string>;
+async function help(): Promise<string> {
+  return chatCommands.map(helpLine).join("\n");
+}
+
+function helpLine({ name, about, takes }: ChatCommandInfo): string {
+  return `/${name}${takes === undefined ? "" : ` ${takes}`} - ${about}`;
+}
+
+const handlers: Readonly<Record<ChatCommandName, CommandHandler>> = {
+  new: startNewSession,
+  stop: async ({ stopSession }) => stopped(await stopSession()),
+  status,
+  model,
+  usage: ({ deps, message }) => deps.services.usage(message.sessionKey),
+  approve,
+  deny,
+  pairing,
+  restart,
+  help,
+};
+
+/** Of a word that is no command, in the answer to it. */
+const LONGEST_WORD = 40;
+
+/**
+ * The command of a message: `/word`, with a `@botname` behind it or not. A path like `/etc/hosts` is none. `_` is as
+ * good as `-`, which some platforms have no place for.
+ */
+function parseCommand(text: string): { name: string; rest: string } | undefined {
+  const found = /^\/(\p{L}[\p{L}\p{N}_-]*)(?:@\w+)?(?:\s+([\s\S]*))?$/u.exec(text.trim());
+  return found?.[1] === undefined
+    ? undefined
+    : { name: found[1].toLowerCase().replaceAll("_", "-"), rest: found[2]?.trim() ?? "" };
+}
+
+export type RunCommand = (port: CommandPort) => Promise<string | Reply>;
 
 /** What to do for `message` if it is a command; `undefined` when it is for the model. */
 export function chatCommand(message: InboundMessage): RunCommand | undefined {
@@ -143,8 +147,11 @@ export function chatCommand(message: InboundMessage): RunCommand | undefined {
   const parsed = parseCommand(message.content);
   if (parsed === undefined) return undefined;
   const { name, rest } = parsed;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) return async () => unknownCommand(name, nearest(name, Object.keys(commands)));
+  const names = chatCommands.map((command) => command.name);
+  const command: ChatCommandInfo | undefined = chatCommands.find((known) => known.name === name);
+  if (command === undefined)
+    return async () => unknownCommand(clip(name, LONGEST_WORD), nearest(name, names));
   if (rest !== "" && command.takes === undefined) return async () => takesNoArguments(name);
-  return (port) => command.run(port, rest);
+  const run = handlers[command.name as ChatCommandName];
+  return (port) => run(port, rest);
 }

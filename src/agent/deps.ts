@@ -1,7 +1,10 @@
 /** What a turn needs of the world. */
 
+import type { Pairing } from "../core/access.ts";
+import type { Approvals } from "../core/approval.ts";
 import type { AuditEntry } from "../core/audit.ts";
 import type { Bus } from "../core/bus.ts";
+import type { ChannelStatus } from "../core/channel.ts";
 import type { SystemMessage } from "../core/model.ts";
 import type { Clock, Ids, Log } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
@@ -10,6 +13,17 @@ import type { MaskStream } from "../lib/mask-stream.ts";
 import type { ImageLoader } from "./images.ts";
 import type { RuntimeContext } from "./prompt.ts";
 import type { SessionModels } from "./session-models.ts";
+
+/** What chat commands reach beside the agent itself. What is left out does not exist here, and the command says so. */
+export interface ChatServices {
+  /** What the models of a session used, in a few lines for a person. */
+  usage(sessionKey: string): Promise<string>;
+  /** Begins to end the process and to start it again. The reply is delivered before. */
+  readonly restart?: () => void;
+  readonly pairing?: Pairing;
+  readonly approvals?: Approvals;
+  readonly channels?: () => readonly ChannelStatus[];
+}
 
 export interface AgentDeps {
   readonly version: string;
@@ -35,6 +49,9 @@ export interface AgentDeps {
   readonly toolHintMaxLength: number;
   /** Whether what the model thinks is shown too. */
   readonly showReasoning: boolean;
+  readonly services: ChatServices;
+  /** Whether a tool call was put to the owner and is not answered, so that it has surely not begun. */
+  readonly isWaiting: (callId: string) => boolean;
 }
 
 /** The time of a line that is written now. */

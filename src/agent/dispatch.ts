@@ -1,32 +1,28 @@
 /** Takes messages from the bus and gives each session its own lane; chat commands act outside the lanes. */
 
-import type { Delivery } from "../core/bus.ts";
+import type { InboundDelivery } from "../core/bus.ts";
 import { Stopped, UserError } from "../core/errors.ts";
 import type { TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import { createLanes } from "../lib/lanes.ts";
 import { problemOf } from "../lib/phrases.ts";
+import type { Reply } from "./command-port.ts";
 import { chatCommand, type RunCommand } from "./commands.ts";
 import type { AgentDeps } from "./deps.ts";
+import { createJobs, type Job } from "./jobs.ts";
 import { publishFinal } from "./publish.ts";
-import { runTurn } from "./turn.ts";
+import type { TurnStatus } from "./running-turn.ts";
+import { persistently, runUntilAnswered } from "./until-answered.ts";
 
 /** Turns at once, over all sessions. Sessions do not wait for each other below it. */
 const MAX_TURNS = 1_000;
 
 export interface Dispatch {
   /**
-   * Works until `signal` aborts, then stops what runs and resolves when all of it is saved. Messages that
-   * were not finished stay undone on the bus.
+   * Works until `signal` aborts, gives what runs its time to end, then stops it and resolves when all of it is saved.
+   * Messages that were not finished stay undone on the bus.
    */
   run(signal: AbortSignal): Promise<void>;
-}
-
-/** A turn that waits in its lane or runs. */
-interface Job {
-  readonly delivery: Delivery<InboundMessage>;
-  readonly abort: AbortController;
-  readonly settled: Promise<TurnEnded["status"]>;
 }
 
 /** What turns of a session left running. */
@@ -36,7 +32,15 @@ export interface LeftRunning {
   end(sessionKey: string): Promise<number>;
 }
 
-interface DispatchDeps extends AgentDeps {
+export interface DispatchDeps extends AgentDeps {
+  /** Turns at once. 0 is as many as there may be at all. */
+  readonly maxTurns?: number;
+  /** What becomes of a message that comes while a turn of its sender runs: it joins the turn, or waits. */
+  readonly midTurn?: "steer" | "queue";
+  /** What turns and commands that run get to come to their end at shutdown. */
+  readonly drainMs?: number;
+  /** Neither of the two may throw. */
+  readonly onTurnStarted?: (message: InboundMessage) => void;
   readonly onTurnEnded?: (event: TurnEnded) => void;
   /** Left out where turns leave nothing. */
   readonly leftRunning?: LeftRunning;
@@ -45,99 +49,192 @@ interface DispatchDeps extends AgentDeps {
 const nothing: LeftRunning = { count: async () => 0, end: async () => 0 };
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { clock, log, onTurnEnded = () => {}, leftRunning = nothing } = deps;
-  const lanes = createLanes({ limit: MAX_TURNS });
-  /** By session. */
-  const jobs = new Map<string, Set<Job>>();
-  const commands = new Set<Promise<void>>();
+  const {
+    clock,
+    log,
+    maxTurns = 0,
+    midTurn = "steer",
+    drainMs = 0,
+    onTurnStarted = () => {},
+    onTurnEnded = () => {},
+    leftRunning = nothing,
+  } = deps;
+  const lanes = createLanes({ limit: maxTurns > 0 ? Math.min(maxTurns, MAX_TURNS) : MAX_TURNS });
+  const jobs = createJobs();
+  /** Commands, and what else goes on outside the lanes. */
+  const beside = new Set<Promise<void>>();
   const ending = new AbortController();
+  let isClosing = false;
   const startedAt = clock.now();
 
-  function ended({ id }: InboundMessage, status: TurnEnded["status"], began: number): void {
-    onTurnEnded({ type: "turn.ended", inboundId: id, status, durationMs: clock.now() - began });
+  function ended({ delivery, joined }: Job, status: TurnEnded["status"], began: number): void {
+    for (const inboundId of [delivery.message.id, ...joined.keys()])
+      onTurnEnded({ type: "turn.ended", inboundId, status, durationMs: clock.now() - began });
   }
 
-  function startJob(delivery: Delivery<InboundMessage>): void {
-    const { message } = delivery;
-    const abort = new AbortController();
-    const settled = lanes.run(message.sessionKey, () => runJob(delivery, abort.signal));
-    const job: Job = { delivery, abort, settled };
-    const ofSession = jobs.get(message.sessionKey) ?? new Set();
-    jobs.set(message.sessionKey, ofSession.add(job));
-    settled
-      .catch((error: unknown) => log.error("Turn could not be ended", { turn: message.id, error }))
-      .finally(() => {
-        ofSession.delete(job);
-        if (ofSession.size === 0 && jobs.get(message.sessionKey) === ofSession)
-          jobs.delete(message.sessionKey);
-      });
+  function startJob(delivery: InboundDelivery): void {
+    const job = jobs.add(delivery);
+    // The turn that it joined marks it done.
+    if (job === "joined") return;
+    if (job === "answered") goOn(delivery.done(), delivery.message);
+    else startTurn(job);
   }
 
-  async function runJob(
-    delivery: Delivery<InboundMessage>,
-    signal: AbortSignal,
-  ): Promise<TurnEnded["status"]> {
+  function startTurn(job: Job): void {
+    const { sessionKey, id } = job.delivery.message;
+    lanes
+      .run(sessionKey, () => runJob(job))
+      .catch((error: unknown) => log.error("Turn could not be ended", { turn: id, error }))
+      .finally(() => jobs.remove(job));
+  }
+
+  async function runJob(job: Job): Promise<void> {
+    if (job.state !== "waiting") return;
     const began = clock.now();
-    const status = signal.aborted ? "stopped" : await runTurn(delivery.message, deps, signal);
+    job.state = "running";
+    const status = isClosing ? "stopped" : await begin(job);
     // Whoever stopped it also answers it and marks it done.
-    if (status !== "stopped") await delivery.done();
-    ended(delivery.message, status, began);
-    return status;
+    if (status !== "stopped") await finish(job);
+    ended(job, status, began);
+    job.settled.resolve(status);
   }
 
-  /** Stops all jobs of a session; resolves, when they are saved, to those that gave no answer of their own. */
-  async function stopJobs(sessionKey: string): Promise<readonly Delivery<InboundMessage>[]> {
-    const found = [...(jobs.get(sessionKey) ?? [])];
-    for (const { abort } of found) abort.abort(new Stopped("user"));
-    const settled = await Promise.allSettled(found.map((job) => job.settled));
-    return found
-      .filter((_, index) => {
-        const result = settled[index];
-        return result?.status === "fulfilled" && result.value === "stopped";
-      })
-      .map(({ delivery }) => delivery);
+  function begin(job: Job): Promise<TurnStatus> {
+    const { message } = job.delivery;
+    if (message.kind === "message") onTurnStarted(message);
+    return runUntilAnswered(job.delivery, deps, job.abort.signal, {
+      rejoin: (ids) => jobs.rejoin(job, ids),
+      join: (canJoin) => (midTurn === "queue" || isClosing || job.isTaken ? [] : jobs.join(job, canJoin)),
+    });
+  }
+
+  /** What could not be recorded as done is known by its answer at the next start. */
+  async function finish(job: Job): Promise<void> {
+    try {
+      await jobs.finish(job);
+    } catch (error) {
+      log.error("Message could not be marked done", { turn: job.delivery.message.id, error });
+    }
+  }
+
+  /** Stops all turns of a session; resolves, when they are saved, to those that gave no answer of their own. */
+  async function stopJobs(sessionKey: string): Promise<readonly Job[]> {
+    // A note is for the history, and nobody waits for it.
+    const found = jobs.of(sessionKey).filter(({ delivery }) => delivery.message.kind !== "note");
+    for (const job of found) {
+      job.isTaken = true;
+      job.abort.abort(new Stopped("user"));
+      if (job.state === "waiting") callOff(job);
+    }
+    const statuses = await Promise.all(found.map(({ settled }) => settled.promise));
+    return found.filter((_, index) => statuses[index] === "stopped");
+  }
+
+  /** At once: its lane may be waiting for others still. */
+  function callOff(job: Job): void {
+    job.state = "gone";
+    jobs.remove(job);
+    ended(job, "stopped", clock.now());
+    job.settled.resolve("stopped");
   }
 
   /** Its one final message also answers the turns it stopped, whether it succeeds or fails. */
-  async function answerCommand(delivery: Delivery<InboundMessage>, command: RunCommand): Promise<void> {
+  async function answerCommand(delivery: InboundDelivery, command: RunCommand): Promise<void> {
     const { message } = delivery;
     const began = clock.now();
-    const taken: Delivery<InboundMessage>[] = [];
-    const reply = await command({
-      deps,
-      message,
-      signal: ending.signal,
-      startedAt,
-      active: () => [...jobs.values()].reduce((sum, ofSession) => sum + ofSession.size, 0),
-      leftRunning: () => leftRunning.count(message.sessionKey),
-      async stopSession() {
-        const stopped = await stopJobs(message.sessionKey);
-        taken.push(...stopped);
-        return stopped.length + (await leftRunning.end(message.sessionKey));
-      },
-      inLane: (task) => lanes.run(message.sessionKey, task),
-    }).then(
-      (content) => ({ outcome: "command", content }) as const,
-      (error: unknown) => {
-        // What the user can mend is told to the user alone.
-        if (!(error instanceof UserError)) log.error("Command failed", { command: message.content, error });
-        return { outcome: "error", content: problemOf(error) } as const;
-      },
-    );
-    // At shutdown it is left for the next start, like a turn.
-    if (reply.outcome === "error" && ending.signal.aborted) return;
-    await publishFinal(message, deps, { ...reply, answers: taken.map((stopped) => stopped.message.id) });
-    for (const finished of [delivery, ...taken]) await finished.done();
-    ended(message, "command", began);
+    const taken: Job[] = [];
+    const isAnswered = Promise.withResolvers<void>();
+    try {
+      const reply = await replyOf(delivery, command, { taken, isAnswered: isAnswered.promise });
+      // At shutdown it is left for the next start, like a turn.
+      if (reply.outcome === "error" && ending.signal.aborted) return;
+      const answers = taken.flatMap((job) => [job.delivery.message.id, ...job.joined.keys()]);
+      const { outcome, content, afterwards } = reply;
+      const put = () => publishFinal(message, deps, { outcome, content, answers }).then(() => true);
+      if (!(await persistently(put, { deps, signal: ending.signal, turn: message.id }))) return;
+      isAnswered.resolve();
+      await Promise.all([delivery.done(), ...taken.map(jobs.finish)]);
+      onTurnEnded({
+        type: "turn.ended",
+        inboundId: message.id,
+        status: "command",
+        durationMs: clock.now() - began,
+      });
+      afterwards?.();
+    } finally {
+      isAnswered.resolve();
+    }
   }
 
-  function startCommand(delivery: Delivery<InboundMessage>, command: RunCommand): void {
-    const running = answerCommand(delivery, command)
-      .catch((error: unknown) =>
-        log.error("Command could not be ended", { turn: delivery.message.id, error }),
-      )
-      .finally(() => commands.delete(running));
-    commands.add(running);
+  async function replyOf(
+    { message }: InboundDelivery,
+    command: RunCommand,
+    { taken, isAnswered }: { taken: Job[]; isAnswered: Promise<void> },
+  ): Promise<Reply & { outcome: "command" | "error" }> {
+    try {
+      const reply = await command({
+        deps,
+        message,
+        signal: ending.signal,
+        startedAt,
+        active: () => jobs.all().length,
+        leftRunning: () => leftRunning.count(message.sessionKey),
+        async stopSession() {
+          const stopped = await stopJobs(message.sessionKey);
+          taken.push(...stopped);
+          return stopped.length + (await leftRunning.end(message.sessionKey));
+        },
+        inLane: (task) => runInLane(message.sessionKey, task, isAnswered),
+      });
+      return { outcome: "command", ...(typeof reply === "string" ? { content: reply } : reply) };
+    } catch (error) {
+      // What the user can mend is told to the user alone.
+      if (!(error instanceof UserError)) log.error("Command failed", { command: message.content, error });
+      return { outcome: "error", content: problemOf(error) };
+    }
+  }
+
+  /**
+   * The lane is kept until the command is answered: after a crash before that it would be run again, and must find what it
+   * left.
+   */
+  function runInLane<T>(sessionKey: string, task: () => Promise<T>, isAnswered: Promise<void>): Promise<T> {
+    const result = Promise.withResolvers<T>();
+    const release = jobs.hold(sessionKey);
+    goOn(
+      lanes
+        .run(sessionKey, async () => {
+          await task().then(result.resolve, result.reject);
+          await isAnswered;
+        })
+        .finally(release),
+    );
+    return result.promise;
+  }
+
+  /** Waits for `work` at shutdown. */
+  function goOn(work: Promise<void>, message?: InboundMessage): void {
+    const tracked = work
+      .catch((error: unknown) => log.error("Message could not be ended", { turn: message?.id, error }))
+      .finally(() => beside.delete(tracked));
+    beside.add(tracked);
+  }
+
+  async function idle(): Promise<void> {
+    await lanes.idle();
+    while (beside.size > 0) await Promise.all(beside);
+  }
+
+  /** What runs may end by itself, for so long. */
+  async function drain(): Promise<void> {
+    if (drainMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const callOff = clock.after(drainMs, resolve);
+      void idle().then(() => {
+        callOff();
+        resolve();
+      });
+    });
   }
 
   return {
@@ -145,13 +242,14 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       for await (const delivery of deps.bus.inbound(signal)) {
         const command = chatCommand(delivery.message);
         if (command === undefined) startJob(delivery);
-        else startCommand(delivery, command);
+        else goOn(answerCommand(delivery, command), delivery.message);
       }
+      isClosing = true;
+      await drain();
       const reason = new Stopped("shutdown");
       ending.abort(reason);
-      for (const ofSession of jobs.values()) for (const { abort } of ofSession) abort.abort(reason);
-      await lanes.idle();
-      await Promise.all(commands);
+      for (const { abort } of jobs.all()) abort.abort(reason);
+      await idle();
     },
   };
 }

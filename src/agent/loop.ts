@@ -14,18 +14,15 @@ import type {
   ChatRequest,
   Model,
   TokenScale,
-  ToolCall,
-  ToolMessage,
 } from "../core/model.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
-import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
 import { ASK_AGAIN_AFTER_BLANK, askForSummary, BLANK_TWICE, outOfRounds, stuck } from "../lib/phrases.ts";
 import { toolTokens } from "../lib/request-tokens.ts";
 import { oneLine } from "../lib/text.ts";
 import { failedBecause } from "../lib/tool-failure.ts";
 import { callId } from "./call-id.ts";
 import { createContext } from "./context.ts";
-import { withResultImages } from "./result-images.ts";
+import { acceptableCall, type CallResult, inOrder, runCalls } from "./run-calls.ts";
 
 /** The same call with the same arguments may fail this often before the run ends. */
 const SAME_CALL_FAILURES = 3;
@@ -38,6 +35,8 @@ export interface LoopInput {
   readonly messages: readonly ChatMessage[];
   readonly request: Omit<ChatRequest, "messages" | "tools" | "toolChoice">;
   readonly maxRounds: number;
+  /** Of them are behind the run already, when it goes on from where another was cut off. */
+  readonly roundsBehind?: number;
   /** The most tokens of a prompt, tools included, in the model's own count. */
   readonly promptTokens: number;
 }
@@ -47,11 +46,16 @@ export interface LoopDeps {
   readonly scale: TokenScale;
   readonly tools: Toolbox;
   readonly run: ToolRun;
+  /**
+   * Takes in what the user has said meanwhile. Called after tools ran, as long as it can still be acted upon. A rejection
+   * ends the run with it. Omitted where nobody can say anything.
+   */
+  readonly joining?: () => Promise<readonly ChatMessage[]>;
   /** Awaited. A rejection ends the run with it. */
   readonly emit: Emit;
 }
 
-/** Rejects only when `emit` does. Every call that was announced gets its result first, also after an abort. */
+/** Rejects only when `emit` or `joining` does. Every call that was announced gets its result first, also after an abort. */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResult> {
   const { tools, run } = deps;
   const { signal } = run;
@@ -65,7 +69,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     scale: deps.scale,
   });
 
-  for (let round = 0; round < input.maxRounds; round++) {
+  for (let round = input.roundsBehind ?? 0; round < input.maxRounds; round++) {
+    if (round > 0) messages.push(...((await deps.joining?.()) ?? []));
     const reply = await ask(round, messages, "auto");
     if (!reply.ok) return endedBy(reply, signal);
     if (reply.toolCalls.length === 0)
@@ -75,7 +80,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     const message = { ...assistantMessage(reply), toolCalls: calls.map(acceptableCall) };
     const readOnly = calls.every(({ name }) => tools.isReadOnly(name));
     await emit({ type: "assistant.calls", message, readOnly });
-    const results = await runCalls(calls);
+    const results = await runCalls(calls, { tools, run, emit });
     messages.push(message, ...results.map((result) => result.message));
     if (signal.aborted) return { status: "aborted", reason: signal.reason };
     const failed = results.filter(({ ok }) => !ok);
@@ -138,34 +143,6 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<RunResu
     if (!reply.ok) return endedBy(reply, signal);
     return reply.content.trim() ? answered(reply) : ownWords(outOfRounds(input.maxRounds));
   }
-
-  /** Neighbouring calls that change nothing run side by side, all others alone, and results keep the order. */
-  async function runCalls(calls: readonly ToolCall[]): Promise<CallResult[]> {
-    const results: CallResult[] = [];
-    for (let next = 0; next < calls.length; ) {
-      let end = next + 1;
-      const sideBySide = (index: number) => tools.isReadOnly(calls[index]?.name ?? "");
-      if (sideBySide(next)) while (end < calls.length && sideBySide(end)) end++;
-      results.push(...(await Promise.all(calls.slice(next, end).map(runCall))));
-      next = end;
-    }
-    return results;
-  }
-
-  async function runCall(call: ToolCall): Promise<CallResult> {
-    await emit({ type: "tool.started", call });
-    const result = await tools.run(call, run);
-    const { id, name } = acceptableCall(call);
-    const message = withResultImages({ role: "tool", toolCallId: id, name, content: result.text }, result);
-    await emit({ type: "tool.ended", call, result, message });
-    return { call, ok: result.ok, message };
-  }
-}
-
-interface CallResult {
-  readonly call: ToolCall;
-  readonly ok: boolean;
-  readonly message: ToolMessage;
 }
 
 /** Joins the pieces of text that arrive at once: one network packet can hold many, and each event costs. */
@@ -192,15 +169,6 @@ function createDeltaJoin(emit: (delta: ChatDelta) => void) {
 
 // The next awaited emit rejects with the same error; here it would only be unhandled.
 function ignoreUntilAwaited(): void {}
-
-/** One event at a time, in order, however many calls run side by side. After a failure every emit fails. */
-function inOrder(emit: Emit): (event: RunEvent) => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return (event) => {
-    last = last.then(() => emit(event));
-    return last;
-  };
-}
 
 function assistantMessage({
   content,
@@ -230,11 +198,6 @@ function endedBy(reply: ChatReply & { ok: false }, signal: AbortSignal): RunResu
   return signal.aborted
     ? { status: "aborted", reason: signal.reason }
     : { status: "failed", error: reply.error };
-}
-
-/** A call as every provider accepts it back. What was wrong with it is in its result. */
-function acceptableCall(call: ToolCall): ToolCall {
-  return { ...call, name: acceptableName(call.name), arguments: acceptableArguments(call.arguments) };
 }
 
 /** What went wrong, for the user: without the words that are meant for the model. */

@@ -28,16 +28,13 @@ function areSame(one: readonly PromptFile[], other: readonly PromptFile[]): bool
   return one.length === other.length && one.every((file, index) => file === other[index]);
 }
 
+export type PromptSource = () => Promise<SystemMessage>;
+
 /**
  * A function that gives the prompt as the workspace has it now, and the same message as long as nothing has
  * changed. A file that cannot be read is left out.
  */
-export function createPromptSource({
-  files,
-  assets,
-  log,
-  facts,
-}: PromptSourceOptions): () => Promise<SystemMessage> {
+export function createPromptSource({ files, assets, log, facts }: PromptSourceOptions): PromptSource {
   const known = new Map<string, Known>();
   const reported = new Set<string>();
   let last: { readonly files: readonly PromptFile[]; readonly message: SystemMessage } | undefined;

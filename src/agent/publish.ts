@@ -5,6 +5,9 @@ import type { Usage } from "../core/model.ts";
 import { never } from "../lib/abort.ts";
 import type { AgentDeps } from "./deps.ts";
 
+/** The channel of what is put and sent to nobody. */
+const NOWHERE = "none";
+
 export type Shown =
   /** Masked already: a secret can be cut over several of them. */
   | { kind: "delta" | "reasoning"; content: string }
@@ -13,16 +16,17 @@ export type Shown =
   | { kind: "streamEnd"; content: ""; resuming: boolean };
 
 /** Never cut short: what was shown before a stop must come out whole. */
-export async function publish(
-  { channel, chatId, id }: InboundMessage,
-  deps: AgentDeps,
-  shown: Shown,
-): Promise<void> {
+export async function publish(message: InboundMessage, deps: AgentDeps, shown: Shown): Promise<void> {
   const outboundId = deps.ids.next() as OutboundId;
   await deps.bus.publishOutbound(
-    { metadata: {}, ...masked(shown, deps), id: outboundId, channel, chatId, turn: id },
+    { metadata: {}, ...masked(shown, deps), ...placeOf(message), id: outboundId, turn: message.id },
     never,
   );
+}
+
+/** Where it was said is where it is answered. */
+function placeOf({ channel, chatId, thread }: InboundMessage) {
+  return { channel, chatId, ...(thread === undefined ? {} : { thread }) };
 }
 
 function masked(shown: Shown, { mask }: AgentDeps): Shown {
@@ -52,14 +56,17 @@ interface Final {
   readonly usage?: Usage;
   /** Beside the message itself. */
   readonly answers?: FinalMessage["answers"];
+  /** The chat has its answer already: nobody is told, and what was asked is answered. */
+  readonly isSilent?: boolean;
 }
 
 /** Puts the one record that ends a turn, a command or a stop. */
 export async function publishFinal(
-  { id, channel, chatId }: InboundMessage,
+  message: InboundMessage,
   deps: Pick<AgentDeps, "bus" | "mask">,
-  { outcome, content, model, usage, answers = [] }: Final,
+  { outcome, content, model, usage, answers = [], isSilent = false }: Final,
 ): Promise<void> {
+  const { id, replyTo } = message;
   const metadata = {
     ...(model === undefined ? {} : { model }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
@@ -69,10 +76,11 @@ export async function publishFinal(
       kind: "final",
       id: finalIdFor(id),
       turn: id,
-      answers: [id, ...answers],
+      answers: [...new Set([id, ...answers])],
       media: [],
-      channel,
-      chatId,
+      ...placeOf(message),
+      ...(isSilent ? { channel: NOWHERE } : {}),
+      ...(replyTo === undefined ? {} : { replyTo }),
       outcome,
       content: deps.mask(content),
       metadata,
@@ -83,19 +91,18 @@ export async function publishFinal(
 
 /** Tells the user something beside the answer, that must arrive too. `name` keeps it apart from other notices of the turn. */
 export async function publishNotice(
-  { id, channel, chatId }: InboundMessage,
+  message: InboundMessage,
   deps: Pick<AgentDeps, "bus" | "mask">,
   { name, content }: { name: string; content: string },
 ): Promise<void> {
   await deps.bus.publishOutbound(
     {
       kind: "final",
-      id: `${id}/notice/${name}` as OutboundId,
-      turn: id,
+      id: `${message.id}/notice/${name}` as OutboundId,
+      turn: message.id,
       answers: [],
       media: [],
-      channel,
-      chatId,
+      ...placeOf(message),
       outcome: "notice",
       content: deps.mask(content),
       metadata: {},

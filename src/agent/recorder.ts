@@ -1,5 +1,6 @@
 /** Writes what the loop does to the session, and shows it, in the order of the events. */
 
+import { Stopped } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
 import type { Usage } from "../core/model.ts";
@@ -8,6 +9,7 @@ import { toolHint } from "../lib/tool-hint.ts";
 import { toStored } from "../lib/transcript.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
 import { publish, publishNotice, type Shown } from "./publish.ts";
+import { isTo, storedAddress, wasSentTo } from "./sent-to.ts";
 
 const usageKeys = ["input", "output", "cached", "reasoning"] as const;
 
@@ -16,12 +18,25 @@ export interface Recorder {
   record(event: RunEvent): Promise<void>;
   /** Says that no more text comes, if there was some. */
   endStream(): Promise<void>;
+  /** Somebody said something meanwhile, which deserves an answer in any case. */
+  joined(): void;
+  /** The chat that is answered got a message from a tool, and nobody said anything since: it needs no other answer. */
+  wasSent(): boolean;
   /** Of all model calls so far, as far as providers counted. */
   usage(): Usage | undefined;
 }
 
-export function createRecorder(message: InboundMessage, session: Session, deps: AgentDeps): Recorder {
+/** `before` is what the turn stored in a process that ended. */
+export function createRecorder(
+  message: InboundMessage,
+  session: Session,
+  deps: AgentDeps,
+  { before, signal }: { before: readonly StoredMessage[]; signal: AbortSignal },
+): Recorder {
   let streamed = false;
+  let wasSent = wasSentTo(message, before);
+  /** A call of this reply waits for the owner while the program ends: it goes on at the next start, and those behind it. */
+  let isHeld = false;
   const streams = { text: deps.maskStream(), reasoning: deps.maskStream() };
   let isCounted = false;
   let notices = 0;
@@ -38,6 +53,8 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
           return deps.showReasoning ? showThought(streams.reasoning.push(event.delta.text)) : undefined;
         }
         await showThought(streams.reasoning.end());
+        // It would be shown, and then not be sent.
+        if (wasSent) return;
         streamed = true;
         return showText(streams.text.push(event.delta.text));
       case "model.notice": {
@@ -60,14 +77,20 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
         return show({ kind: "toolHint", content, metadata: { name, arguments: text } });
       }
       case "tool.ended":
-        return session.append([resultLine(event)], { sync: false });
+        isHeld ||= isShutdown(signal) && deps.isWaiting(event.call.id);
+        if (isHeld) return;
+        await session.append([resultLine(event)], { sync: false });
+        wasSent ||= isTo(message, event.result.sentTo);
     }
   }
 
   /** As the tool gave it: what the model was shown of its images is made of that again in every turn. */
   function resultLine({ message, result }: RunEvent & { type: "tool.ended" }): StoredMessage {
-    const { media = [], text } = result;
-    const beside = media.length === 0 ? {} : { media };
+    const { media = [], text, sentTo } = result;
+    const beside = {
+      ...(media.length === 0 ? {} : { media }),
+      ...(sentTo === undefined ? {} : { sent_to: storedAddress(sentTo) }),
+    };
     return toStored({ ...message, content: text }, { ...extra(), ...beside });
   }
 
@@ -89,6 +112,14 @@ export function createRecorder(message: InboundMessage, session: Session, deps: 
   return {
     record,
     endStream: () => endSegment({ resuming: false }),
+    joined() {
+      wasSent = false;
+    },
+    wasSent: () => wasSent,
     usage: () => (isCounted ? total : undefined),
   };
+}
+
+function isShutdown({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof Stopped && reason.by === "shutdown";
 }

@@ -132,6 +132,8 @@ export async function rerun(
         turn: turn ?? ("replay" as InboundId),
         sender: "",
         origin: "chat",
+        channel: "none",
+        chatId: "",
         signal,
       },
       emit: (event: RunEvent) => {

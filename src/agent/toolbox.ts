@@ -74,7 +74,7 @@ export function createToolbox({
     const { tool, args } = prepared;
     const limit = tool.resultLimit ?? maxResultChars;
     if (run.signal.aborted) return refused(NOT_RUN, limit);
-    const context: ToolContext = { ...run, workspace, ports: ports(run) };
+    const context: ToolContext = { ...run, call: call.id, workspace, ports: ports(run) };
     const decision = await permit(tool, args, { call, run, context });
     if (decision.kind === "refused") return { decision, result: toolError(decision.why), limit };
     const work = () => execute(tool, args, context);
@@ -132,7 +132,7 @@ export function createToolbox({
 
   /** Well-formed, masked, not blank, not too long; of a failure in the form of one. Cut last: half a secret is not recognised. */
   async function finalise({ result, limit }: Ended, call: ToolCall, run: ToolRun): Promise<ToolResult> {
-    const { ok, external, exitCode } = result;
+    const { ok, external, exitCode, sentTo } = result;
     const given = mask(wellFormed(result.text));
     const text = given.trim() === "" ? `(${call.name} completed with no output)` : given;
     const most = Math.min(limit, result.limit ?? limit);
@@ -141,6 +141,7 @@ export function createToolbox({
     const parts: ToolResultParts = {
       ...(external === undefined ? {} : { external }),
       ...(exitCode === undefined ? {} : { exitCode }),
+      ...(sentTo === undefined ? {} : { sentTo }),
     };
     if (!ok) return toolError(toolFailure(shown), parts);
     return { ok, text: [shown, ...pictures.problems].join("\n"), ...parts, ...pictures.parts };

@@ -2,48 +2,60 @@
 
 import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
-import type { RunResult, TurnEnded } from "../core/events.ts";
-import type { InboundMessage } from "../core/messages.ts";
-import type { AssistantMessage, ChatMessage, Usage } from "../core/model.ts";
+import type { InboundId, InboundMessage } from "../core/messages.ts";
+import type { ChatMessage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
-import { modelFailed, problemOf, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
+import type { ToolRun } from "../core/toolbox.ts";
+import { problemOf, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { messageTokens, toolTokens } from "../lib/request-tokens.ts";
-import { INTERRUPTED } from "../lib/tool-failure.ts";
 import { toStored } from "../lib/transcript.ts";
-import { interruptedEntry } from "./audit-entry.ts";
 import { messageBudget } from "./context.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
+import { finish, giveUp, publishAnswer } from "./end-turn.ts";
 import { runLoop } from "./loop.ts";
 import { publish, publishFinal } from "./publish.ts";
 import { createRecorder } from "./recorder.ts";
+import { begunTurn, closeLeftOpen, finishCalls, notBegun } from "./resume.ts";
+import type { RunningTurn, TurnPort, TurnStatus } from "./running-turn.ts";
+import { addUserLine, takeIn } from "./user-lines.ts";
 
 /** When somebody is told that another process has the session. */
 const PATIENCE_MS = 1_000;
 
-export type TurnStatus = Exclude<TurnEnded["status"], "command">;
+/** A turn that began so often and got no further ends. */
+const MOST_STARTS = 5;
+
+const alone: TurnPort = { isRedelivered: false, resume: async () => 1, rejoin: () => {}, join: () => [] };
 
 /**
  * Ends with one durable final message, unless `signal` was aborted: then whoever aborted it answers. The
- * session has every call closed by its result in any case. Rejects only when the bus does.
+ * session has every call closed by its result in any case, but for one that waits for the owner while the program
+ * ends. A note has no final message. Rejects only when the bus does.
  */
 export async function runTurn(
   message: InboundMessage,
   deps: AgentDeps,
   signal: AbortSignal,
+  port: TurnPort = alone,
 ): Promise<TurnStatus> {
+  const joined: InboundId[] = [];
   try {
     const session = await openSession(message, deps, signal);
     try {
       if (message.kind === "note") return await addNote(message, session, deps);
-      return await answer(message, session, deps, signal);
+      return await answer({ message, session, deps, signal, port, joined });
     } finally {
       await session.close();
     }
   } catch (error) {
     if (signal.aborted) return "stopped";
     // What the user can mend is told to the user; anything else is for the log too.
-    if (!(error instanceof UserError)) deps.log.error("Turn failed", { turn: message.id, error });
-    await publishFinal(message, deps, { outcome: "error", content: turnFailed(problemOf(error)) });
+    if (message.kind === "note" || !(error instanceof UserError))
+      deps.log.error("Turn failed", { turn: message.id, error });
+    if (message.kind === "message") {
+      const content = turnFailed(problemOf(error));
+      await publishFinal(message, deps, { outcome: "error", content, answers: joined });
+    }
     return "failed";
   }
 }
@@ -55,6 +67,8 @@ export async function openSession(
   signal: AbortSignal,
 ): Promise<Session> {
   const callOff = deps.clock.after(PATIENCE_MS, () => {
+    // Nobody waits for a note.
+    if (message.kind === "note") return;
     publish(message, deps, { kind: "progress", content: WAITING_FOR_SESSION }).catch((error: unknown) =>
       deps.log.debug("Progress was not shown", { error }),
     );
@@ -71,20 +85,31 @@ async function addNote(
   session: Session,
   deps: AgentDeps,
 ): Promise<TurnStatus> {
+  if (session.messages.some(({ turn }) => turn === id)) return "noted";
   const line = toStored({ role: "assistant", content }, { timestamp: timestamp(deps), turn: id });
   await session.append([line], { sync: true });
   return "noted";
 }
 
-async function answer(
-  message: InboundMessage,
-  session: Session,
-  deps: AgentDeps,
-  signal: AbortSignal,
-): Promise<TurnStatus> {
-  await closeInterrupted(message, session, deps);
-  await addUserLine(message, session, deps);
-  const recorder = createRecorder(message, session, deps);
+async function answer(turn: RunningTurn): Promise<TurnStatus> {
+  const { message, session, deps, signal, port, joined } = turn;
+  const begun = port.isRedelivered ? begunTurn(session.messages, message.id) : notBegun;
+  joined.push(...begun.joined);
+  if (port.isRedelivered) {
+    port.rejoin(begun.joined);
+    const starts = await countStart(turn, begun.lines.length);
+    if (begun.answer === undefined && starts >= MOST_STARTS) return giveUp(turn, begun.open);
+  }
+  const recorder = createRecorder(message, session, deps, { before: begun.lines, signal });
+  if (begun.answer !== undefined) {
+    await publishAnswer(turn, recorder, begun.answer);
+    return "answered";
+  }
+  await closeLeftOpen(message, begun.open, session, deps);
+  await addUserLine(turn);
+  const run = runOf(turn);
+  await finishCalls(message, begun.open, { session, recorder, run, deps });
+  if (signal.aborted) return "stopped";
   const model = await deps.models.of(session);
   const result = await runLoop(
     {
@@ -92,60 +117,44 @@ async function answer(
       messages: await prompt(session, deps, model),
       request: request(model),
       maxRounds: deps.maxToolIterations,
+      roundsBehind: begun.rounds,
       promptTokens: model.promptTokens,
     },
     {
       model: model.model,
       scale: model.scale,
       tools: deps.toolbox,
-      run: {
-        sessionKey: message.sessionKey,
-        turn: message.id,
-        sender: message.senderId,
-        origin: message.origin,
-        signal,
-      },
+      run,
+      joining: () => takeIn(turn, recorder),
       emit: recorder.record,
     },
   );
   await recorder.endStream();
-  return finish(message, session, deps, { result, model: model.name, usage: recorder.usage() });
+  return finish(turn, recorder, result, model.name);
 }
 
-/**
- * What a turn that was cut off left open gets a result that says so, and a line in the audit. Its calls are
- * not run again: nobody knows how far they came.
- */
-async function closeInterrupted(message: InboundMessage, session: Session, deps: AgentDeps): Promise<void> {
-  const open = session.openCalls();
-  if (open.length === 0) return;
-  const closing = open.map((call) =>
-    toStored(
-      { role: "tool", toolCallId: call.id, name: call.function.name, content: INTERRUPTED },
-      { timestamp: timestamp(deps) },
-    ),
-  );
-  const maker = new Map(
-    session.messages.flatMap((line) => (line.tool_calls ?? []).map(({ id }) => [id, line.turn])),
-  );
-  await session.append(closing, { sync: false });
-  for (const call of open) deps.audit(interruptedEntry(call, maker.get(call.id), message, deps.mask));
+function runOf({ message, signal }: RunningTurn): ToolRun {
+  const { id, sessionKey, senderId, origin, channel, chatId, thread } = message;
+  return {
+    sessionKey,
+    turn: id,
+    sender: senderId,
+    origin,
+    channel,
+    chatId,
+    ...(thread === undefined ? {} : { thread }),
+    signal,
+  };
 }
 
-/** A message that came before is not added again. */
-async function addUserLine(message: InboundMessage, session: Session, deps: AgentDeps): Promise<void> {
-  if (session.has(message.id)) return;
-  const line = toStored(
-    { role: "user", content: message.content },
-    {
-      timestamp: message.timestamp,
-      turn: message.id,
-      inbound: message.id,
-      runtime: deps.runtimeContext(message, deps.clock.now()),
-      ...(message.media.length > 0 ? { media: message.media } : {}),
-    },
-  );
-  await session.append([line], { sync: false });
+/** That it cannot be counted is no reason not to answer. */
+async function countStart({ message, deps, port }: RunningTurn, progress: number): Promise<number> {
+  try {
+    return await port.resume(progress);
+  } catch (error) {
+    deps.log.warn("Could not record that a turn began again", { turn: message.id, error });
+    return 1;
+  }
 }
 
 async function prompt(
@@ -166,46 +175,4 @@ function request({ name, maxTokens, temperature, reasoningEffort }: ModelChoice)
     temperature,
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
   };
-}
-
-async function finish(
-  message: InboundMessage,
-  session: Session,
-  deps: AgentDeps,
-  { result, model, usage }: { result: RunResult; model: string; usage: Usage | undefined },
-): Promise<TurnStatus> {
-  const counted = usage === undefined ? {} : { usage };
-  switch (result.status) {
-    case "answered":
-      await saveAnswer(message, session, deps, result.message);
-      await publishFinal(message, deps, {
-        outcome: "answer",
-        content: result.message.content,
-        model: result.message.model ?? model,
-        ...counted,
-      });
-      return "answered";
-    case "failed":
-      deps.log.info("Model call failed", { turn: message.id, ...result.error });
-      // Shown and not stored: an error is never an answer, and must not be quoted as one.
-      await publishFinal(message, deps, {
-        outcome: "error",
-        content: modelFailed(result.error),
-        model,
-        ...counted,
-      });
-      return "failed";
-    case "aborted":
-      return "stopped";
-  }
-}
-
-async function saveAnswer(
-  message: InboundMessage,
-  session: Session,
-  deps: AgentDeps,
-  answer: AssistantMessage,
-) {
-  const line = toStored(answer, { timestamp: timestamp(deps), turn: message.id });
-  await session.append([line], { sync: true });
 }

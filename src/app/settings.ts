@@ -1,5 +1,6 @@
 /** The settings that a process runs with, and where its files lie. Everything is read when it is first asked for. */
 
+import type { GenericSchema } from "valibot";
 import type { Config } from "../config/schema.ts";
 import type { GlobalFlags, Paths } from "../core/app.ts";
 import type { Platform } from "../core/platform.ts";
@@ -99,6 +100,42 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
         },
       };
     }),
+
+    gateway: lazy(async () => {
+      const { gateway, access, channels } = (await loaded()).config;
+      const { sendProgress, sendToolHints, showReasoning, sendMaxRetries } = channels;
+      return {
+        ...(await expand(gateway, ["gateway"])),
+        access: await expand(access, ["access"]),
+        channels: { sendProgress, sendToolHints, showReasoning, sendMaxRetries },
+      };
+    }),
+
+    async enabledChannels(): Promise<readonly string[]> {
+      const { enabledChannels } = await import("../config/channel-section.ts");
+      return enabledChannels((await loaded()).config);
+    },
+
+    /** The block of a channel: what all channels share, and what `schema` makes of the rest. */
+    async channel<Schema extends GenericSchema>(name: string, schema: Schema) {
+      const { channelBlock, readChannelSection } = await import("../config/channel-section.ts");
+      const block = channelBlock((await loaded()).config, name);
+      // The channel fills in its own settings when it is made, so that one that is only looked at needs no variable.
+      return { block, ...readChannelSection(schema, block, name) };
+    },
+
+    /** For one value. `setting` is its place, as in `channels.telegram.token`. */
+    async expander(): Promise<(value: string, setting: string) => string> {
+      const { expandVariables } = await import("../config/expand.ts");
+      return (value, setting) => {
+        const keys = setting.replace(/\[(\d+)\]/g, ".$1").split(".");
+        return expandVariables(
+          value,
+          env,
+          keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)),
+        );
+      };
+    },
 
     paths: lazy(async (): Promise<Paths> => {
       const { home, path } = await loaded();

@@ -7,7 +7,7 @@ import type { AuditLog } from "../core/audit.ts";
 import type { ExecSessions } from "../core/exec-sessions.ts";
 import type { MediaStore } from "../core/media.ts";
 import type { Log, Platform } from "../core/platform.ts";
-import type { AnyTool, ToolFiles, ToolPorts } from "../core/tool.ts";
+import type { AnyTool, Outbound, ToolFiles, ToolPorts } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import type { Workers } from "../core/workers.ts";
 import { lazy } from "../lib/lazy.ts";
@@ -24,9 +24,11 @@ export interface ToolsOptions {
   audit(): Promise<AuditLog>;
   media(): Promise<MediaStore>;
   readonly ask: AskOwner;
+  readonly outbound: (run: ToolRun) => Outbound;
 }
 
-export function createTools({ platform, settings, log, secrets, audit, media, ask }: ToolsOptions) {
+export function createTools(options: ToolsOptions) {
+  const { platform, settings, log, secrets, audit, media, ask, outbound } = options;
   const { files, clock, ids, env, homeFolder: home, processes } = platform;
   const reads = createReadLogs();
 
@@ -166,17 +168,18 @@ export function createTools({ platform, settings, log, secrets, audit, media, as
     const filesFor = await openFiles();
     const mayRunPrograms = (await settings.tools()).exec.enable;
     const ripgrep = mayRunPrograms ? createRipgrep({ files, processes }) : undefined;
-    return ({ sessionKey }) => ({
-      shell: shellOf(sessionKey, web),
+    return (run) => ({
+      shell: shellOf(run.sessionKey, web),
       execSessions: running,
       web,
       search,
       pageReader,
       workers,
+      outbound: outbound(run),
       clock,
       ripgrep,
-      files: filesFor(spillFolder(sessionKey)),
-      reads: reads.of(sessionKey),
+      files: filesFor(spillFolder(run.sessionKey)),
+      reads: reads.of(run.sessionKey),
     });
   }
 

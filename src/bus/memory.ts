@@ -1,66 +1,114 @@
 /** The bus in memory: for the terminal and for tests. What is not done dies with the process. */
 
 import { Buffer } from "node:buffer";
-import type { Bus } from "../core/bus.ts";
-import type { InboundMessage, OutboundMessage } from "../core/messages.ts";
-import { createQueue, type QueueLimits } from "./queue.ts";
+import type { Bus, InboundDelivery, OutboundDelivery } from "../core/bus.ts";
+import type { InboundId, InboundMessage, OutboundMessage } from "../core/messages.ts";
+import { type BusLimits, createBounds, defaultLimits, type Free } from "./bounds.ts";
+import { createFeed, NOBODY } from "./feed.ts";
+import { createOnce, type Once } from "./once.ts";
+import { nextResumes, type Resumes } from "./resumes.ts";
 
 /** Ids remembered after their message is done. */
 const SEEN = 100_000;
-
-const defaults: QueueLimits = { messages: 10_000, bytes: 64 * 1024 * 1024 };
+/** Turns whose text is being shown, each forgotten with its final. */
+const STREAMS = 10_000;
 
 function sizeOf(message: InboundMessage | OutboundMessage): number {
   return Buffer.byteLength(JSON.stringify(message));
 }
 
-/** Puts each id once; a put that fails leaves its id unknown. Remembers the newest ids. */
-function createOnce(): (id: string, put: () => Promise<void>) => Promise<boolean> {
-  /** Whether the put got through, known or not yet: who comes second with an id has to wait for that. */
-  const seen = new Map<string, Promise<boolean>>();
-
-  return async (id, put) => {
-    for (let before = seen.get(id); before !== undefined; before = seen.get(id)) {
-      if (await before) return false;
-    }
-    const putting = put();
-    const forget = () => {
-      seen.delete(id);
-      return false;
-    };
-    seen.set(
-      id,
-      putting.then(() => true, forget),
-    );
-    const [oldest] = seen.keys();
-    if (seen.size > SEEN && oldest !== undefined) seen.delete(oldest);
-    await putting;
-    return true;
-  };
+function forgetOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
+  const [oldest] = kept.keys();
+  if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }
 
-export function createMemoryBus(limits: QueueLimits = defaults): Bus {
-  const inbound = createQueue<InboundMessage>({ limits, share: () => "inbound" });
-  // A channel that takes nothing fills its own share only.
-  const outbound = createQueue<OutboundMessage>({ limits, share: ({ channel }) => channel });
-  const onceInbound = createOnce();
-  const onceOutbound = createOnce();
+/** Remembers the newest ids. */
+function createRememberingOnce(): Once {
+  const seen = new Set<string>();
+  const once = createOnce((id) => seen.has(id));
+  return (id, signal, put) =>
+    once(id, signal, async () => {
+      const isPut = await put();
+      seen.add(id);
+      forgetOldest(seen, SEEN);
+      return isPut;
+    });
+}
+
+export function createMemoryBus(limits: BusLimits = defaultLimits): Bus {
+  const inboundBounds = createBounds(limits);
+  const outboundBounds = createBounds(limits);
+  const inbound = createFeed<InboundDelivery>();
+  const outbound = createFeed<OutboundDelivery>();
+  const onceInbound = createRememberingOnce();
+  const onceOutbound = createRememberingOnce();
+  const streams = new Map<InboundId, string>();
+
+  function pushInbound(message: InboundMessage, free: Free): void {
+    let resumes: Resumes | undefined;
+    inbound.push({
+      message,
+      isRedelivered: false,
+      async resume(progress) {
+        resumes = nextResumes(resumes, progress);
+        return resumes.count;
+      },
+      done: async () => free(),
+    });
+  }
+
+  function pushOutbound(message: OutboundMessage, free: Free): void {
+    const sent: string[] = [];
+    const finish = async () => {
+      free();
+      if (message.kind === "final") for (const turn of message.answers) streams.delete(turn);
+    };
+    outbound.push({
+      message,
+      sent,
+      part: async (messageId) => void sent.push(messageId),
+      done: finish,
+      failed: finish,
+    });
+  }
+
+  async function putInbound(message: InboundMessage, signal: AbortSignal): Promise<boolean> {
+    const bytes = sizeOf(message);
+    // At once where that is possible, so that messages stand in the order of the calls.
+    pushInbound(message, inboundBounds.tryTake("", bytes) ?? (await inboundBounds.take("", bytes, signal)));
+    return true;
+  }
+
+  async function putOutbound(message: OutboundMessage, signal: AbortSignal): Promise<boolean> {
+    const { channel } = message;
+    const bytes = sizeOf(message);
+    const free = outboundBounds.tryTake(channel, bytes);
+    pushOutbound(message, free ?? (await outboundBounds.take(channel, bytes, signal)));
+    return true;
+  }
 
   return {
     async publishInbound(message, signal) {
       signal.throwIfAborted();
-      return onceInbound(message.id, () => inbound.put(message, sizeOf(message), signal));
+      return onceInbound(message.id, signal, () => putInbound(message, signal));
     },
 
     async publishOutbound(message, signal) {
       signal.throwIfAborted();
-      const put = () => outbound.put(message, sizeOf(message), signal);
-      if (message.kind === "final") return onceOutbound(message.id, put);
-      await put();
-      return true;
+      if (message.kind !== "final") return putOutbound(message, signal);
+      return onceOutbound(message.id, signal, async () => {
+        return message.channel === NOBODY || putOutbound(message, signal);
+      });
     },
 
-    inbound: (signal) => inbound.deliveries(signal),
-    outbound: (signal) => outbound.deliveries(signal),
+    inbound: (signal) => inbound.items(signal),
+    outbound: (signal) => outbound.items(signal),
+    openStream: (turn) => streams.get(turn),
+    async recordStream(turn, messageId) {
+      streams.delete(turn);
+      if (messageId === undefined) return;
+      streams.set(turn, messageId);
+      forgetOldest(streams, STREAMS);
+    },
   };
 }

@@ -2,4 +2,7 @@
 
 export const channels = {
   cli: () => import("./cli/channel.ts"),
+  telegram: () => import("./telegram/channel.ts"),
+  webhook: () => import("./webhook/channel.ts"),
+  websocket: () => import("./websocket/channel.ts"),
 } as const;

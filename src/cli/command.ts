@@ -2,8 +2,8 @@
 
 import type { App } from "../core/app.ts";
 
-/** 0 done, 1 failed, 2 used wrongly or misconfigured, 130 interrupted. */
-export type ExitCode = 0 | 1 | 2 | 130;
+/** 0 done, 1 failed, 2 used wrongly or misconfigured, 75 to be started again, 130 interrupted. */
+export type ExitCode = 0 | 1 | 2 | 75 | 130;
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";
@@ -30,6 +30,8 @@ export interface Command {
   readonly positionals?: readonly string[];
   /** Keys are the long names in kebab-case. A boolean named `no-x` is its own option. */
   readonly options?: Readonly<Record<string, OptionSpec>>;
+  /** Runs until a signal ends it, which is no interruption then. */
+  readonly isService?: true;
   readonly subcommands?: Readonly<Record<string, Command>>;
   /** Absent on a command that only groups subcommands. Throws a `UserError` for what the user can mend. */
   readonly run?: (context: CommandContext) => Promise<ExitCode>;

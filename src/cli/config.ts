@@ -65,11 +65,18 @@ async function inspect(app: App): Promise<LoadedConfig & { readonly model: strin
   const missing = checkVariables(loaded, env);
   // Networks, folders and what else only the tools themselves look at.
   await app.toolbox();
+  await checkChannels(app);
   return {
     ...loaded,
     warnings: [...loaded.warnings, ...missing],
     model: `${name} (${why})`,
   };
+}
+
+/** One that does not exist here is only warned of, like every other setting of the original's. */
+async function checkChannels(app: App): Promise<void> {
+  const wrong = (await app.channels()).find(({ exists, problem }) => exists && problem !== undefined);
+  if (wrong?.problem !== undefined) throw new UserError(wrong.problem);
 }
 
 /**

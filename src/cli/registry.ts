@@ -7,8 +7,12 @@ type Load = () => Promise<{ readonly command: Command }>;
 export const commands: Readonly<Record<string, Load>> = {
   agent: () => import("./agent.ts"),
   audit: () => import("./audit.ts"),
+  channels: () => import("./channels.ts"),
   config: () => import("./config.ts"),
+  gateway: () => import("./gateway.ts"),
   onboard: () => import("./onboard.ts"),
+  outbox: () => import("./outbox.ts"),
+  pairing: () => import("./pairing.ts"),
   providers: () => import("./providers.ts"),
   sessions: () => import("./sessions.ts"),
   status: () => import("./status.ts"),
@@ -19,4 +23,5 @@ export const commands: Readonly<Record<string, Load>> = {
 /** Other names for them. */
 export const aliases: Readonly<Record<string, string>> = {
   chat: "agent",
+  run: "gateway",
 };

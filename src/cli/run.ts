@@ -41,7 +41,7 @@ export async function runCli({
     const app = await createApp(flags);
     try {
       const code = await command.run({ app, positionals, options, signal });
-      return signal.aborted ? 130 : code;
+      return signal.aborted && command.isService !== true ? 130 : code;
     } finally {
       await flush();
     }

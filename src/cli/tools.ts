@@ -50,6 +50,8 @@ async function call(context: CommandContext): Promise<ExitCode> {
       turn: id as InboundId,
       sender: "user",
       origin: "chat",
+      channel: "none",
+      chatId: "",
       signal: AbortSignal.any([signal, interrupt.signal]),
     },
   );

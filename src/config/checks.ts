@@ -1,8 +1,10 @@
 /** What a schema cannot say: settings that contradict each other, and settings without effect so far. */
 
 import * as v from "valibot";
+import { channels } from "../channels/registry.ts";
 import { isEngineName, isEngineOfTheOriginal, noSuchEngine, readEngineName } from "../lib/engine-names.ts";
 import { isObject } from "../lib/is-object.ts";
+import { enabledChannels } from "./channel-section.ts";
 import { showPath } from "./keys.ts";
 import { type Config, configSchema } from "./schema.ts";
 import type { Path } from "./shape.ts";
@@ -24,13 +26,8 @@ export const unsupported: readonly string[] = [
   "agents.defaults.idleCompactAfterMinutes",
   "agents.defaults.idleCompactCheckIntervalSeconds",
   "agents.defaults.maxConcurrentSubagents",
-  "agents.defaults.unifiedSession",
   "api",
-  "channels.sendMaxRetries",
-  "channels.sendProgress",
-  "channels.sendToolHints",
-  "channels.showReasoning",
-  "gateway",
+  "gateway.heartbeat",
   "providers.*.profile",
   "providers.*.proxy",
   "providers.*.region",
@@ -67,11 +64,11 @@ export function unsupportedWarnings(config: Config): string[] {
       const isSatisfied = value !== undefined && value === satisfied[pattern];
       return !isSatisfied && JSON.stringify(value) !== JSON.stringify(valueAt(defaults, path));
     });
-  const enabledChannels = Object.entries(config.channels)
-    .filter(([, block]) => isObject(block) && block["enabled"] === true)
-    .map(([name]): Path => ["channels", name]);
+  const unknownChannels = enabledChannels(config)
+    .filter((name) => !Object.hasOwn(channels, name))
+    .map((name): Path => ["channels", name]);
   return [
-    ...[...unsupported.flatMap(changed), ...enabledChannels].map(
+    ...[...unsupported.flatMap(changed), ...unknownChannels].map(
       (path) => `${showPath(path)} is not supported yet and has no effect`,
     ),
     ...kept.flatMap(changed).map((path) => `${showPath(path)} has no effect`),

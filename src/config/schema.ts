@@ -81,6 +81,16 @@ const agentDefaults = v.object({
   botName: setting("What the agent is called", text, "nanobot"),
   botIcon: setting("What stands before its name", text, "🐈"),
   unifiedSession: setting("Whether all chats share one conversation", flag, false),
+  maxConcurrentTurns: setting(
+    "How many turns may run at once over all chats; 0 as many as there are",
+    whole(0),
+    0,
+  ),
+  midTurn: setting(
+    "What becomes of a message that comes while its chat is being answered: it joins that turn, or waits for its own",
+    v.picklist(["steer", "queue"]),
+    "steer",
+  ),
   disabledSkills: setting("Names of skills that are not used", texts, []),
   idleCompactAfterMinutes: setting(
     "Minutes of silence after which a chat is summed up; 0 never",
@@ -134,6 +144,18 @@ const senderId = v.union([text, v.pipe(v.number(), v.safeInteger())]);
 const channelBlock = v.looseObject({
   enabled: option("Whether this channel runs", flag),
   allowFrom: option('Who may talk to the agent; "*" is everybody, none is nobody', v.array(senderId)),
+  pairing: option(
+    "Whether strangers are given a code by which they can be let in; wins over access.pairing",
+    flag,
+  ),
+  groupPolicy: option(
+    "Whom the agent hears in groups: those who mention it, everybody who may talk to it, or those of groupAllowFrom",
+    v.picklist(["mention", "open", "allowlist"]),
+  ),
+  groupAllowFrom: option("Ids of groups in which it is heard, with the policy allowlist", v.array(senderId)),
+  sendProgress: option("Wins over channels.sendProgress", flag),
+  sendToolHints: option("Wins over channels.sendToolHints", flag),
+  showReasoning: option("Wins over channels.showReasoning", flag),
 });
 
 const channels = v.objectWithRest(
@@ -141,7 +163,11 @@ const channels = v.objectWithRest(
     sendProgress: setting("Whether text written between tool calls is sent", flag, true),
     sendToolHints: setting("Whether a line is sent for each tool call", flag, true),
     showReasoning: setting("Whether the model's thinking is sent", flag, false),
-    sendMaxRetries: setting("How often a message is tried, the first time included", whole(0, 10), 3),
+    sendMaxRetries: setting(
+      "How often a message that a platform did not take is tried again",
+      whole(0, 10),
+      3,
+    ),
     extractDocumentText: setting("Kept for the original, without effect", flag, true),
     transcriptionProvider: option("Kept for the original: see transcription.provider", text),
     transcriptionLanguage: option("Kept for the original: see transcription.language", text),
@@ -177,13 +203,44 @@ const heartbeat = v.object({
 const gateway = v.object({
   host: setting("The address the gateway listens on", text, "127.0.0.1"),
   port: setting("The port the gateway listens on", port, 18_790),
-  owner: option("The chat of whoever owns the agent, as channel:chatId", text),
+  owner: option(
+    "The chat of whoever owns the agent, as channel:chatId",
+    shaped("a channel and a chat, as in telegram:123456789", (value) => /^[^:]+:./.test(value)),
+  ),
+  publicUrl: option(
+    "Where platforms reach the gateway, as in https://bot.example.com",
+    shaped("an address that begins https:// or http://", (value) => /^https?:\/\/[^/]/.test(value)),
+  ),
+  trustedProxies: setting(
+    "Addresses of proxies whose CF-Connecting-IP is believed, as in 127.0.0.1",
+    texts,
+    [],
+  ),
+  maxBodyBytes: setting("The largest body of a request, in bytes", whole(1_024), 4_194_304),
+  drainSeconds: setting(
+    "How long running turns may go on when the gateway is told to end",
+    whole(0, 3_600),
+    20,
+  ),
   restartMode: setting(
     "Kept for the original: how a restart is done",
     v.picklist(["auto", "exec", "spawn", "exit"]),
     "auto",
   ),
   heartbeat: setting("Tasks the agent looks at from time to time", heartbeat, {}),
+});
+
+const access = v.object({
+  pairing: setting(
+    "Whether strangers in private chats are given a code by which they can be let in",
+    flag,
+    false,
+  ),
+  approvers: setting(
+    "Who may answer what is put to the owner, as channel:senderId; without any the owner alone",
+    v.array(shaped("a channel and an id, as in telegram:123456789", (value) => /^[^:]+:./.test(value))),
+    [],
+  ),
 });
 
 const logging = v.object({
@@ -203,6 +260,7 @@ export const configSchema = v.object({
   transcription: setting("Voice messages", transcription, {}),
   api: setting("The OpenAI-compatible API", api, {}),
   gateway: setting("The gateway", gateway, {}),
+  access: setting("Who may talk to the agent, and who decides", access, {}),
   tools: setting("What the agent may do", tools, {}),
   logging: setting("What is written to stderr", logging, {}),
 });

@@ -1,8 +1,10 @@
 /** What commands see of the composed program. Nothing is built before it is asked for. */
 
+import type { Pairing } from "./access.ts";
 import type { AuditLog } from "./audit.ts";
+import type { Outbox } from "./bus.ts";
 import type { CommandPolicy, SandboxState } from "./commands.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { MediaStore } from "./media.ts";
 import type { FinalMessage } from "./messages.ts";
 import type { Model, TokenScale } from "./model.ts";
@@ -106,6 +108,32 @@ export interface CommandsInfo {
   readonly sandbox: SandboxState;
 }
 
+export interface GatewayOptions {
+  readonly model: ModelChoice;
+  /** It was asked for by hand, so that it wins over what a session chose before. */
+  readonly isModelWanted: boolean;
+  /** In the place of `gateway.host` and `gateway.port`. */
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  /** Called once it answers requests, with its address. */
+  readonly onReady: (address: string) => void;
+}
+
+/** A channel of the registry, as it is configured. */
+export interface ChannelInfo {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** It is one of this program's, and not only a name in the configuration. */
+  readonly exists: boolean;
+  /** What is wrong with its settings, so that it could not be started. */
+  readonly problem: string | undefined;
+}
+
+/** What a request to the gateway of this workspace came to. */
+export type GatewayAnswer =
+  | { readonly running: false }
+  | { readonly running: true; readonly value: JsonValue };
+
 /** The flags every command takes. */
 export interface GlobalFlags {
   readonly config: string | undefined;
@@ -158,4 +186,23 @@ export interface App {
    * outcome of the last final message, if there was one.
    */
   converse(options: ConverseOptions, signal: AbortSignal): Promise<FinalMessage["outcome"] | undefined>;
+  /**
+   * Runs the gateway of this workspace until `signal` aborts, and resolves when all that was taken in is done or
+   * kept: to `restart` when somebody asked for that in a chat. Throws a `UserError` when one runs already.
+   */
+  gateway(options: GatewayOptions, signal: AbortSignal): Promise<"ended" | "restart">;
+  /** Begins this program anew beside the one that ends now, or leaves that to whoever started it. Resolves to the exit code. */
+  startAgain(): Promise<0 | 75>;
+  /** Asks the gateway that runs for this workspace. Throws its `UserError`. */
+  askGateway(command: string, args: JsonObject, signal: AbortSignal): Promise<GatewayAnswer>;
+  /** The undelivered messages, for when no gateway runs. Throws a `UserError` when one does. */
+  withOutbox<T>(work: (outbox: Outbox) => Promise<T>): Promise<T>;
+  /** Of the file, under its lock: a gateway that runs sees what changed. */
+  pairing(): Promise<Pairing>;
+  channels(): Promise<readonly ChannelInfo[]>;
+  /**
+   * Tries a channel's credentials without starting it, and says whose they are; with `sendTo` a message is sent there too.
+   * Throws a `UserError` that says what is wrong.
+   */
+  testChannel(name: string, options: { sendTo: string | undefined }, signal: AbortSignal): Promise<string>;
 }

@@ -33,13 +33,24 @@ export interface InboundMessage {
   readonly origin: Origin;
   /** `channel:chatId`, unless the channel keeps threads or topics apart. */
   readonly sessionKey: string;
+  /** The thread or topic of the chat that it was said in; answers go there. */
+  readonly thread?: string;
+  /** The platform's message that an answer should quote. */
+  readonly replyTo?: string;
   readonly metadata: JsonObject;
+}
+
+/** A button. Whoever presses it says `send` in the chat. */
+export interface Button {
+  readonly label: string;
+  readonly send: string;
 }
 
 interface OutboundBase {
   readonly id: OutboundId;
   readonly channel: string;
   readonly chatId: string;
+  readonly thread?: string;
   /** The turn this belongs to: the id of the inbound message that started it. */
   readonly turn: InboundId;
   readonly content: string;
@@ -47,17 +58,17 @@ interface OutboundBase {
 }
 
 /**
- * Everything that must arrive: answers, error sentences, command replies, notices. The only durable
- * kind. `answers` lists every inbound message that needs no other reply after this one.
+ * Everything that must arrive: answers, error sentences, command replies, notices, what the `message` tool
+ * sends. The only durable kind. A channel `none` means that nobody is told: it is done at once. `answers` lists every inbound message that needs no other reply after this one.
  */
 export interface FinalMessage extends OutboundBase {
   readonly kind: "final";
-  readonly outcome: "answer" | "error" | "stopped" | "command" | "notice";
+  readonly outcome: "answer" | "error" | "stopped" | "command" | "notice" | "message";
   readonly answers: readonly InboundId[];
   readonly media: readonly Media[];
   readonly replyTo?: string;
-  /** Rows of button labels. */
-  readonly buttons?: readonly (readonly string[])[];
+  /** In rows. */
+  readonly buttons?: readonly (readonly Button[])[];
 }
 
 /** What may be shown while a turn runs, and may be lost. `content` of a `streamEnd` is empty. */

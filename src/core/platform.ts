@@ -1,5 +1,7 @@
 /** The real world as ports: everything that a test replaces with something exact. */
 
+import type { HttpServers } from "./http.ts";
+
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -78,6 +80,8 @@ export interface FileSystem {
   makeFolder(path: string, options: { mode: number }): Promise<void>;
   /** Both folders are synced after. */
   rename(from: string, to: string): Promise<void>;
+  /** Bytes that an ordinary user can still write to the disk `path` lies on. */
+  freeBytes(path: string): Promise<number>;
   /** A file, or a folder with all that is in it. Nothing at `path` is fine. */
   remove(path: string): Promise<void>;
 }
@@ -227,4 +231,7 @@ export interface Platform {
   readonly terminal: Terminal;
   readonly assets: Assets;
   readonly fetch: typeof fetch;
+  readonly http: HttpServers;
+  /** Starts this program once more, with the same arguments, beside the process that is about to end. */
+  startAgain(): Promise<void>;
 }

@@ -14,7 +14,8 @@ export interface StoredToolCall {
 
 /**
  * One line of a session file. Keys are the original's (snake_case), and unknown ones are ignored.
- * `turn` is the inbound id of the turn that wrote it, `inbound` the id of the user's message itself.
+ * `turn` is the inbound id of the turn that wrote it, `inbound` the id of the user's message itself:
+ * another one for a message that joined the turn while it ran.
  * `runtime` is the context block that was put in front of the user's text; it is replayed word for
  * word, so that a provider's cache of the prefix holds, and views leave it out.
  */
@@ -34,6 +35,8 @@ export interface StoredMessage {
   readonly turn?: InboundId;
   readonly inbound?: InboundId;
   readonly runtime?: string;
+  /** The chat that the call of this result sent a message to. */
+  readonly sent_to?: { readonly channel: string; readonly chat_id: string; readonly thread?: string };
 }
 
 /** A session that this process holds the lock of. Used by one turn at a time. */
@@ -61,7 +64,7 @@ export interface Session {
   setMetadata(metadata: JsonObject): Promise<void>;
   /**
    * Moves the file to the archive; the session goes on empty, with `metadata`. Resolves to the archive's
-   * path, if there was a file.
+   * path, or to `undefined` when nothing was said in it: then it stays as it is.
    */
   archive(metadata?: JsonObject): Promise<string | undefined>;
   /** Releases the lock. */

@@ -2,11 +2,18 @@
 
 import type * as v from "valibot";
 import type { ExecSessionInput, ExecSessions } from "./exec-sessions.ts";
-import type { InboundId, Media, Origin } from "./messages.ts";
+import type { Button, InboundId, Media, Origin } from "./messages.ts";
 import type { Image } from "./model.ts";
 import type { Clock, FileStat, FileSystem, Processes, ProcessResult } from "./platform.ts";
 import type { GuardedFetch, PageReader, WebSearch } from "./web.ts";
 import type { Workers } from "./workers.ts";
+
+/** A chat, and the thread of it, that a tool sent a message to. */
+export interface SentTo {
+  readonly channel: string;
+  readonly chatId: string;
+  readonly thread?: string;
+}
 
 /** What a result has beside its text. */
 export interface ToolResultParts {
@@ -18,6 +25,8 @@ export interface ToolResultParts {
   readonly refused?: boolean;
   /** Of a program that was run; `null` when it had none. */
   readonly exitCode?: number | null;
+  /** The chat that a message was sent to. Not for the model. */
+  readonly sentTo?: SentTo;
   /** Characters of this result's text that were asked for, where the cap would allow more. The wrapper cuts. */
   readonly limit?: number;
 }
@@ -126,6 +135,25 @@ export interface ReadLog {
   record(path: RealPath, stat: FileStat, shown?: string): void;
 }
 
+/** A message that a tool sends. */
+export interface ToolMessageOut {
+  /** The chat. The one that is being answered, named or not, gets it in the thread that it is answered in. */
+  readonly channel?: string | undefined;
+  readonly chatId?: string | undefined;
+  readonly content: string;
+  readonly media: readonly Media[];
+  readonly buttons: readonly (readonly Button[])[];
+}
+
+/** Sends messages to chats, beside the answer. */
+export interface Outbound {
+  /**
+   * Resolves when the message is safe with the bus, to where it goes. Throws a `UserError` for a chat that does not exist or that
+   * the owner did not allow. `key` is the call's identity: the same call never sends twice.
+   */
+  send(message: ToolMessageOut, key: string): Promise<{ readonly channel: string; readonly chatId: string }>;
+}
+
 /** The services a tool reaches. A tool never imports one. */
 export interface ToolPorts {
   readonly files: ToolFiles;
@@ -137,6 +165,7 @@ export interface ToolPorts {
   /** Where the owner wants pages to be read by it. */
   readonly pageReader?: PageReader | undefined;
   readonly workers: Workers;
+  readonly outbound: Outbound;
   readonly clock: Pick<Clock, "giveWay">;
   /** Left out where no program may run. */
   readonly ripgrep?: Ripgrep | undefined;
@@ -147,9 +176,15 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly sessionKey: string;
   readonly turn: InboundId;
+  /** The call's own id: the same when its turn is resumed, and of no other call. */
+  readonly call: string;
   /** Who sent the message that is being answered. */
   readonly sender: string;
   readonly origin: Origin;
+  /** The chat that is being answered. */
+  readonly channel: string;
+  readonly chatId: string;
+  readonly thread?: string;
   /** Absolute and real. */
   readonly workspace: string;
   readonly ports: ToolPorts;

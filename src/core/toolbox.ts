@@ -10,6 +10,10 @@ export interface ToolRun {
   readonly turn: InboundId;
   readonly sender: string;
   readonly origin: Origin;
+  /** The chat that is being answered. */
+  readonly channel: string;
+  readonly chatId: string;
+  readonly thread?: string;
   readonly signal: AbortSignal;
 }
 

@@ -4,6 +4,11 @@ import type { ChatMessage, ToolCall } from "../core/model.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { breadcrumb } from "./breadcrumb.ts";
 
+/** Whether a turn begins with this line. What a user said while a turn ran is part of that turn. */
+export function beginsTurn({ role, turn, inbound }: StoredMessage): boolean {
+  return role === "user" && (turn === undefined || inbound === undefined || turn === inbound);
+}
+
 function toStoredCall({ id, name, arguments: text, extra }: ToolCall): StoredToolCall {
   return {
     id,
@@ -13,14 +18,14 @@ function toStoredCall({ id, name, arguments: text, extra }: ToolCall): StoredToo
   };
 }
 
-function toCall({ id, function: called, extra_content: extra }: StoredToolCall): ToolCall {
+export function toCall({ id, function: called, extra_content: extra }: StoredToolCall): ToolCall {
   return { id, ...called, ...(extra === undefined ? {} : { extra }) };
 }
 
 /** A message as a line; `extra` adds the turn, the time and the like. System messages have no line. */
 export function toStored(
   message: Exclude<ChatMessage, { role: "system" }>,
-  extra: Pick<StoredMessage, "timestamp" | "turn" | "inbound" | "runtime" | "media">,
+  extra: Pick<StoredMessage, "timestamp" | "turn" | "inbound" | "runtime" | "media" | "sent_to">,
 ): StoredMessage {
   switch (message.role) {
     case "user":

@@ -4,12 +4,13 @@ import { dirname } from "../lib/path.ts";
 import { stripControls } from "../lib/text.ts";
 import type { Runtime } from "./runtime.ts";
 
-const isCompiled = Bun.embeddedFiles.length > 0;
+const isExecutable = Bun.embeddedFiles.length > 0;
 
 export const runtime: Runtime = {
   name: `Bun ${Bun.version}`,
+  isExecutable,
   // In an executable every module has the root for its folder.
-  assetsRoot: isCompiled ? import.meta.dir : dirname(dirname(import.meta.dir)),
+  assetsRoot: isExecutable ? import.meta.dir : dirname(dirname(import.meta.dir)),
 
   renderMarkdown(text, { color, columns }) {
     const rendered = Bun.markdown.ansi(stripControls(text), { colors: color, columns, hyperlinks: false });
@@ -17,6 +18,8 @@ export const runtime: Runtime = {
   },
 
   width: (text) => Bun.stringWidth(text),
+
+  httpListener: async () => (await import("./http-bun.ts")).listen,
 };
 
 /** Entities such as `&#27;` become characters only in the renderer, so what could steer goes once more. */

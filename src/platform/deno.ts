@@ -11,7 +11,9 @@ declare const Deno: { readonly version: { readonly deno: string } };
 
 export const runtime: Runtime = {
   name: `Deno ${Deno.version.deno}`,
+  isExecutable: false,
   assetsRoot: join(dirname(fileURLToPath(import.meta.url)), "../.."),
   renderMarkdown: (text) => stripControls(text),
   width: approximateWidth,
+  httpListener: async () => (await import("./http-deno.ts")).listen,
 };

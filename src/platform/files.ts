@@ -36,6 +36,10 @@ export function createFileSystem(): FileSystem {
     makeFolder,
     rename,
     remove,
+    async freeBytes(path) {
+      const { bavail, bsize } = await fs.statfs(path);
+      return bavail * bsize;
+    },
   };
 }
 

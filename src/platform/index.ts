@@ -8,6 +8,7 @@ import { isAbsolute, join } from "../lib/path.ts";
 import { createAssets } from "./assets.ts";
 import { systemClock } from "./clock.ts";
 import { createFileSystem } from "./files.ts";
+import { createHttpServers } from "./http.ts";
 import { createIds } from "./ids.ts";
 import { createLocks } from "./locks.ts";
 import { createProcesses } from "./processes.ts";
@@ -39,6 +40,11 @@ export async function createPlatform(): Promise<Platform> {
     terminal: createTerminal(runtime),
     assets: createAssets(runtime.assetsRoot),
     fetch: globalThis.fetch,
+    http: createHttpServers({ runtime, clock: systemClock }),
+    async startAgain() {
+      const { startAgain } = await import("./start-again.ts");
+      startAgain(runtime);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** What Bun and Deno answer differently. */
 
+import type { HttpListener } from "./http-listener.ts";
 import type { TerminalText } from "./terminal.ts";
 
 export interface Runtime extends TerminalText {
@@ -7,4 +8,7 @@ export interface Runtime extends TerminalText {
   readonly name: string;
   /** The folder that holds `skills/` and `workspace/`. */
   readonly assetsRoot: string;
+  /** The program is an executable of its own, and no script that the runtime runs. */
+  readonly isExecutable: boolean;
+  httpListener(): Promise<HttpListener>;
 }

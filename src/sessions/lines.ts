@@ -99,6 +99,19 @@ function mediaList(value: unknown): readonly (string | Media)[] | undefined {
   return media.length === 0 ? undefined : media;
 }
 
+function shortText(value: unknown): string | undefined {
+  return typeof value === "string" && value.length <= LONGEST_NAME ? text(value) : undefined;
+}
+
+function sentTo(value: unknown): StoredMessage["sent_to"] {
+  if (!isObject(value)) return undefined;
+  const channel = shortText(value["channel"]);
+  const chat_id = shortText(value["chat_id"]);
+  const thread = shortText(value["thread"]);
+  if (channel === undefined || chat_id === undefined) return undefined;
+  return { channel, chat_id, ...(thread === undefined ? {} : { thread }) };
+}
+
 function parseMessage(value: Fields): SessionLine {
   const { role } = value;
   const content = contentText(value["content"]);
@@ -117,6 +130,7 @@ function parseMessage(value: Fields): SessionLine {
     turn: text(value["turn"]),
     inbound: text(value["inbound"]),
     runtime: text(value["runtime"]),
+    sent_to: sentTo(value["sent_to"]),
   };
   const present = Object.entries(optional).filter(([, item]) => item !== undefined);
   return { kind: "message", message: { role, content, ...Object.fromEntries(present) } };

@@ -8,7 +8,7 @@ import { explained } from "../lib/file-error.ts";
 import { dirname, join } from "../lib/path.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { formatMessage, formatMetadata } from "./lines.ts";
-import { emptyState, extend, type SessionState } from "./state.ts";
+import { emptyState, extend, isEmpty, type SessionState } from "./state.ts";
 import { windowOf } from "./window.ts";
 
 export const FOLDER_MODE = 0o700;
@@ -152,9 +152,9 @@ export function createSession({
     },
 
     async archive(metadata = {}) {
+      if (isEmpty(state)) return undefined;
       await closeFile();
       const { path } = state;
-      if (state.bytes === 0) return undefined;
       const stamp = nowText().replace(/[-:.]/g, "").toLowerCase();
       const target = join(dirname(path), "archive", `${encodeSessionKey(key)}-${stamp}.jsonl`);
       await files.makeFolder(dirname(target), { mode: FOLDER_MODE });

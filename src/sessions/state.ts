@@ -8,7 +8,7 @@ import { isImage } from "../lib/breadcrumb.ts";
 import { isResultWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
 import { linesFromEnd, linesFromStart } from "../lib/placed-lines.ts";
 import { IMAGE_TOKENS, messageTokens } from "../lib/request-tokens.ts";
-import { toChat } from "../lib/transcript.ts";
+import { beginsTurn, toChat } from "../lib/transcript.ts";
 import { parseSessionLine, type SessionLine, type SessionMetadata, type Shown } from "./lines.ts";
 
 /** More of these than fit one window are not kept in memory, whatever was decided. */
@@ -87,6 +87,11 @@ export function emptyState(path: string, key: string): SessionState {
   };
 }
 
+/** Nothing was said in it, be it shown still or not. */
+export function isEmpty({ entries, metadata }: SessionState): boolean {
+  return entries.length === 0 && (metadata.offset ?? 0) === 0 && metadata.lastConsolidated === 0;
+}
+
 function setEntries(state: SessionState, entries: Entry[]): void {
   state.entries = entries;
   state.tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
@@ -124,8 +129,8 @@ export function applyShown(state: SessionState): void {
   if (shown === undefined || shown === state.applied) return;
   state.applied = shown;
   // Whatever a damaged line says, the last turn is shown.
-  const lastUser = state.entries.findLast(({ message }) => message.role === "user");
-  const from = Math.min(shown.from, lastUser?.at ?? 0);
+  const lastTurn = state.entries.findLast(({ message }) => beginsTurn(message));
+  const from = Math.min(shown.from, lastTurn?.at ?? 0);
   setEntries(
     state,
     state.entries.filter(({ at }) => at >= from).map((entry) => asShown(entry, shown)),
@@ -180,7 +185,7 @@ export async function loadState(path: string, key: string, options: LoadOptions)
   state.endsInNewline = (await files.read(path, { start: stat.bytes - 1, end: stat.bytes }))[0] === 0x0a;
   const newestFirst: Entry[] = [];
   let found = 0;
-  let hasUser = false;
+  let hasTurn = false;
   const damagedAt: number[] = [];
   let metadata: SessionMetadata | undefined;
   for await (const { at, bytes } of linesFromEnd(files, path, stat.bytes)) {
@@ -198,10 +203,10 @@ export async function loadState(path: string, key: string, options: LoadOptions)
       found += newestFirst.at(-1)?.tokens ?? 0;
       // What was decided to be shown is read whole, as long as that is sensible.
       const most = shown === undefined ? tokens : MOST_WINDOWS * tokens;
-      if (found > most && line.message.role === "user" && metadata !== undefined) break;
+      if (found > most && beginsTurn(line.message) && metadata !== undefined) break;
     }
-    hasUser ||= line.kind === "message" && line.message.role === "user";
-    if (at <= (metadata?.offset ?? 0) || (hasUser && at <= (shown?.from ?? 0))) break;
+    hasTurn ||= line.kind === "message" && beginsTurn(line.message);
+    if (at <= (metadata?.offset ?? 0) || (hasTurn && at <= (shown?.from ?? 0))) break;
   }
   setEntries(state, newestFirst.reverse());
   if (metadata) state.metadata = { ...metadata, key };
@@ -280,7 +285,7 @@ export function trim(state: SessionState, tokens: number): void {
   let kept = 0;
   const start = state.entries.findLastIndex((entry) => {
     kept += entry.tokens;
-    return kept > tokens && entry.message.role === "user";
+    return kept > tokens && beginsTurn(entry.message);
   });
   if (start > 0) setEntries(state, state.entries.slice(start));
 }

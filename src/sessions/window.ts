@@ -2,6 +2,7 @@
 
 import type { StoredMessage } from "../core/session.ts";
 import { isResultWorthLeavingOut, withoutResult } from "../lib/left-out.ts";
+import { beginsTurn } from "../lib/transcript.ts";
 import type { Shown } from "./lines.ts";
 import { createTranscript, type Transcript } from "./repair.ts";
 import { applyShown, type Entry, entryOf, type SessionState, tokensOf } from "./state.ts";
@@ -39,7 +40,7 @@ function narrow(state: SessionState, target: number): void {
 function leaveOutResults(state: SessionState, target: number): void {
   const rest = { tokens: state.tokens, images: state.images };
   let results = 0;
-  for (const { message, at, tokens, images } of state.entries.slice(0, lastUserOf(state))) {
+  for (const { message, at, tokens, images } of state.entries.slice(0, lastTurnOf(state))) {
     if (tokensOf(rest) <= target) break;
     if (message.role !== "tool" || !isResultWorthLeavingOut(message)) continue;
     rest.tokens -= tokens - entryOf(withoutResult(message), at).tokens;
@@ -52,12 +53,12 @@ function leaveOutResults(state: SessionState, target: number): void {
 
 function dropTurns(state: SessionState, target: number): void {
   const rest = { tokens: state.tokens, images: state.images };
-  const lastUser = lastUserOf(state);
+  const lastTurn = lastTurnOf(state);
   let from = state.entries[0]?.at ?? 0;
   for (const [index, entry] of state.entries.entries()) {
-    if (entry.message.role === "user") {
+    if (beginsTurn(entry.message)) {
       from = entry.at;
-      if (tokensOf(rest) <= target || index >= lastUser) break;
+      if (tokensOf(rest) <= target || index >= lastTurn) break;
     }
     rest.tokens -= entry.tokens;
     rest.images -= entry.images;
@@ -65,10 +66,10 @@ function dropTurns(state: SessionState, target: number): void {
   show(state, { from, results: state.metadata.shown?.results ?? 0 });
 }
 
-function lastUserOf({ entries }: SessionState): number {
+function lastTurnOf({ entries }: SessionState): number {
   return Math.max(
     0,
-    entries.findLastIndex(({ message }) => message.role === "user"),
+    entries.findLastIndex(({ message }) => beginsTurn(message)),
   );
 }
 

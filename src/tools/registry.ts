@@ -7,6 +7,7 @@ export { findFiles } from "./find-files.ts";
 export { grep } from "./grep.ts";
 export { listDir } from "./list-dir.ts";
 export { listExecSessions } from "./list-exec-sessions.ts";
+export { message } from "./message.ts";
 export { readFile } from "./read-file.ts";
 export { webFetch } from "./web-fetch.ts";
 export { webSearch } from "./web-search.ts";

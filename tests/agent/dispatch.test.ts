@@ -1,61 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { createDispatch, type LeftRunning } from "../../src/agent/dispatch.ts";
-import type { TurnEnded } from "../../src/core/events.ts";
-import type { InboundMessage } from "../../src/core/messages.ts";
-import type { Session, SessionStore } from "../../src/core/session.ts";
+import type { LeftRunning } from "../../src/agent/dispatch.ts";
 import { defineTool, type toolOk } from "../../src/core/tool.ts";
 import { createResilient } from "../../src/providers/resilient/resilient.ts";
 import { createStanding } from "../../src/providers/resilient/standing.ts";
-import { inboundMessage } from "../fakes/messages.ts";
 import { createFakeModel, type Scripted, textReply } from "../fakes/model.ts";
 import { tempFolder } from "../fakes/temp.ts";
-import { createFixture } from "./fixture.ts";
+import { chat, startAgent } from "./started.ts";
 
-const never = new AbortController().signal;
-
-function start(options: Parameters<typeof createFixture>[0] = {}, leftRunning?: LeftRunning) {
-  const fixture = createFixture(options);
-  const abort = new AbortController();
-  const ended: TurnEnded[] = [];
-  let archiveFails = false;
-  const sessions: SessionStore = {
-    ...fixture.sessions,
-    async open(key, options) {
-      const session = await fixture.sessions.open(key, options);
-      const archive: Session["archive"] = (metadata) =>
-        archiveFails ? Promise.reject(new Error("EACCES: no")) : session.archive(metadata);
-      return Object.assign(Object.create(session) as Session, { archive });
-    },
-  };
-  const running = createDispatch({
-    ...fixture.deps,
-    sessions,
-    onTurnEnded: (event) => ended.push(event),
-    ...(leftRunning && { leftRunning }),
-  }).run(abort.signal);
-  return {
-    ...fixture,
-    ended,
-    failArchive() {
-      archiveFails = true;
-    },
-    send: (message: Parameters<typeof inboundMessage>[0]) =>
-      fixture.bus.publishInbound(inboundMessage(message), never),
-    finalsAre: (count: number) =>
-      fixture.until((shown) => shown.filter(({ kind }) => kind === "final").length >= count),
-    async stop() {
-      abort.abort();
-      await running;
-      await fixture.end();
-    },
-  };
-}
-
-const chat = (name: string): Pick<InboundMessage, "chatId" | "sessionKey"> => ({
-  chatId: name,
-  sessionKey: `cli:${name}`,
-});
+const start = (options: Parameters<typeof startAgent>[0] = {}, leftRunning?: LeftRunning) =>
+  startAgent(options, leftRunning && { leftRunning });
 
 describe("createDispatch()", () => {
   test("answers messages of one session in the order they came", async () => {

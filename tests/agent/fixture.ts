@@ -108,6 +108,8 @@ export function createFixture({
     maxToolIterations: 10,
     toolHintMaxLength: 40,
     showReasoning,
+    services: { usage: async (sessionKey) => `usage of ${sessionKey}` },
+    isWaiting: () => false,
   };
 
   const shown: OutboundMessage[] = [];

@@ -34,6 +34,8 @@ interface RunOptions {
   readonly maxRounds?: number;
   readonly promptTokens?: number;
   readonly emit?: (event: RunEvent) => void | Promise<void>;
+  readonly roundsBehind?: number;
+  readonly joining?: () => Promise<readonly ChatMessage[]>;
 }
 
 async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }: RunOptions = {}) {
@@ -51,12 +53,14 @@ async function run(model: FakeModel, { tools = [echoTool("echo")], ...options }:
       messages,
       request: { model: "m", maxTokens: 100 },
       maxRounds: options.maxRounds ?? 10,
+      ...(options.roundsBehind === undefined ? {} : { roundsBehind: options.roundsBehind }),
       promptTokens: options.promptTokens ?? 100_000,
     },
     {
       model,
       scale: createTokenScale(),
       tools: toolbox,
+      ...(options.joining === undefined ? {} : { joining: options.joining }),
       run: testRun(options.signal === undefined ? {} : { signal: options.signal }),
       emit: async (event) => {
         events.push(event);
@@ -76,6 +80,40 @@ const content = ({ result }: Awaited<ReturnType<typeof run>>) =>
   result.status === "answered" ? result.message.content : result.status;
 
 describe("runLoop()", () => {
+  test("takes in what the user says meanwhile, after tools ran and not before the first call", async () => {
+    const model = createFakeModel({ calls: [{ name: "echo", arguments: { text: "a" } }] }, "done");
+    let asked = 0;
+    const joining = async (): Promise<readonly ChatMessage[]> => {
+      asked++;
+      return [{ role: "user", content: "and this" }];
+    };
+    const { result } = await run(model, { joining });
+    expect(result).toMatchObject({ status: "answered" });
+    expect(asked).toBe(1);
+    expect(model.requests.map(({ messages }) => messages.at(-1)?.content)).toEqual(["hello", "and this"]);
+  });
+
+  test("takes nobody in after an abort, nor before the summary at the end of its rounds", async () => {
+    const abort = new AbortController();
+    const joining = () => Promise.reject(new Error("asked"));
+    const call = { calls: [{ name: "echo", arguments: { text: "a" } }] };
+    const emit = ({ type }: RunEvent) => {
+      if (type === "tool.ended") abort.abort(new Stopped("user"));
+    };
+    const aborted = await run(createFakeModel(call), { joining, emit, signal: abort.signal });
+    expect(aborted.result.status).toBe("aborted");
+    const { result } = await run(createFakeModel(call, "summary"), { joining, maxRounds: 1 });
+    expect(result).toMatchObject({ message: { content: "summary" } });
+  });
+
+  test("goes on behind the rounds that another run made, with ids of its own", async () => {
+    const model = createFakeModel({ calls: [{ name: "echo", arguments: { text: "a" } }] }, "summary");
+    const { events } = await run(model, { roundsBehind: 2, maxRounds: 3 });
+    const made = events.flatMap((event) => (event.type === "assistant.calls" ? event.message.toolCalls : []));
+    expect(made.map(({ id }) => id)).toEqual([expect.stringMatching(/^call_[0-9a-f]+_2_0$/)]);
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "none"]);
+  });
+
   test("answers without tools", async () => {
     const done = await run(createFakeModel("hi there"));
     expect(content(done)).toBe("hi there");

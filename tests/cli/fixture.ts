@@ -82,6 +82,8 @@ export function createTestApp({
     terminal,
     assets: createAssets(resolve(import.meta.dir, "../..")),
     fetch: Object.assign(unreachable("fetch"), { preconnect: unreachable("fetch") }),
+    http: { listen: unreachable("http"), request: unreachable("http") },
+    startAgain: unreachable("startAgain"),
   };
   const log = () => {};
   const paths = async () => {
@@ -115,6 +117,13 @@ export function createTestApp({
     providers: unreachable("providers"),
     localServers,
     converse: unreachable("converse"),
+    gateway: unreachable("gateway"),
+    startAgain: unreachable("startAgain"),
+    askGateway: async () => ({ running: false }),
+    withOutbox: unreachable("withOutbox"),
+    pairing: unreachable("pairing"),
+    channels: async () => [],
+    testChannel: unreachable("testChannel"),
     prepareWorkspace: async () => {
       const { workspace } = await paths();
       return prepareWorkspace({ files: platform.files, assets: platform.assets, workspace });

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Bus, Delivery } from "../../src/core/bus.ts";
+import type { InboundId } from "../../src/core/messages.ts";
 import { inboundMessage, outboundDelta, outboundFinal } from "../fakes/messages.ts";
 
 interface BusLimits {
@@ -13,7 +14,7 @@ export type MakeBus = (limits?: BusLimits) => Promise<Bus>;
 
 const never = new AbortController().signal;
 
-async function take<M>(source: AsyncIterator<Delivery<M>>): Promise<Delivery<M>> {
+async function take<D extends Delivery<unknown>>(source: AsyncIterator<D>): Promise<D> {
   const next = await source.next();
   if (next.done) throw new Error("The bus ended");
   return next.value;
@@ -154,6 +155,126 @@ export function busContract(name: string, make: MakeBus): void {
       await settle();
       aborter.abort();
       expect((await next).done).toBe(true);
+    });
+
+    test("publishInbound() lets the second of two that come at once wait for the first, and drops it", async () => {
+      const bus = await make();
+      const both = [1, 2].map(() => bus.publishInbound(inboundMessage({ id: "twin" }), never));
+      expect(await Promise.all(both)).toEqual([true, false]);
+    });
+
+    test("publishInbound() puts the second of two that come at once when the first gives up", async () => {
+      const bus = await make({ messages: 1, bytes: 1e6 });
+      await bus.publishInbound(inboundMessage({ id: "a" }), never);
+      const aborter = new AbortController();
+      const first = bus.publishInbound(inboundMessage({ id: "b" }), aborter.signal);
+      const second = bus.publishInbound(inboundMessage({ id: "b" }), never);
+      aborter.abort(new Error("gave up"));
+      await expect(first).rejects.toThrow("gave up");
+      await (await take(bus.inbound(never)[Symbol.asyncIterator]())).done();
+      expect(await second).toBe(true);
+    });
+
+    test("publishInbound() hands on what was said, character for character", async () => {
+      const bus = await make();
+      const message = inboundMessage({
+        id: 'odd \u2028 " \\ \ud800',
+        content: '\u0000 \n \r\n \u0085 👩‍👩‍👧 {"v":1}',
+        media: [{ path: "/a b", mime: "image/png", name: "ä.png" }],
+        thread: "7",
+        replyTo: "8",
+        metadata: { deep: [{ a: null }] },
+      });
+      await bus.publishInbound(message, never);
+      expect((await take(bus.inbound(never)[Symbol.asyncIterator]())).message).toEqual(message);
+    });
+
+    test("isRedelivered is false for a message that this process was given", async () => {
+      const bus = await make();
+      await bus.publishInbound(inboundMessage({ id: "a" }), never);
+      expect((await take(bus.inbound(never)[Symbol.asyncIterator]())).isRedelivered).toBe(false);
+    });
+
+    test("resume() counts how often a turn began with as much behind it, and from one when there is more", async () => {
+      const bus = await make();
+      await bus.publishInbound(inboundMessage({ id: "a" }), never);
+      const { resume } = await take(bus.inbound(never)[Symbol.asyncIterator]());
+      const counts: number[] = [];
+      for (const progress of [0, 0, 0, 3, 3, 0]) counts.push(await resume(progress));
+      expect(counts).toEqual([1, 2, 3, 1, 2, 1]);
+    });
+
+    test("part() adds to what was sent", async () => {
+      const bus = await make();
+      await bus.publishOutbound(outboundFinal({ id: "a" }), never);
+      const delivery = await take(bus.outbound(never)[Symbol.asyncIterator]());
+      expect(delivery.sent).toEqual([]);
+      await delivery.part("11");
+      await delivery.part("");
+      expect(delivery.sent).toEqual(["11", ""]);
+    });
+
+    test("failed() frees the place of the message and lets those behind it pass", async () => {
+      const bus = await make({ messages: 1, bytes: 1e6 });
+      await bus.publishOutbound(outboundFinal({ id: "a" }), never);
+      const second = bus.publishOutbound(outboundFinal({ id: "b" }), never);
+      const source = bus.outbound(never)[Symbol.asyncIterator]();
+      await (await take(source)).failed("the chat is gone");
+      expect(await second).toBe(true);
+      expect<string>((await take(source)).message.id).toBe("b");
+    });
+
+    test("outbound() hands out what may be lost and what must arrive in one order", async () => {
+      const bus = await make();
+      const all = [
+        outboundDelta({ id: "1", content: "a" }),
+        outboundFinal({ id: "2" }),
+        outboundDelta({ id: "3", content: "b" }),
+        outboundDelta({ id: "4", content: "c" }),
+        outboundFinal({ id: "5" }),
+        outboundDelta({ id: "6", content: "d" }),
+      ];
+      await Promise.all(all.map((message) => bus.publishOutbound(message, never)));
+      const source = bus.outbound(never)[Symbol.asyncIterator]();
+      const ids: string[] = [];
+      for (const _ of all) ids.push((await take(source)).message.id);
+      expect(ids).toEqual(["1", "2", "3", "4", "5", "6"]);
+    });
+
+    test("publishOutbound() keeps to itself what has the channel none", async () => {
+      const bus = await make({ messages: 1, bytes: 1e6 });
+      const silent = outboundFinal({ id: "silent", channel: "none" });
+      expect(await bus.publishOutbound(silent, never)).toBe(true);
+      expect(await bus.publishOutbound(outboundFinal({ id: "silent 2", channel: "none" }), never)).toBe(true);
+      expect(await bus.publishOutbound(silent, never)).toBe(false);
+      await bus.publishOutbound(outboundFinal({ id: "told" }), never);
+      expect<string>((await take(bus.outbound(never)[Symbol.asyncIterator]())).message.id).toBe("told");
+    });
+
+    test("openStream() tells the message a turn is shown in, until it is complete", async () => {
+      const bus = await make();
+      const turn = "cli:1" as InboundId;
+      expect(bus.openStream(turn)).toBeUndefined();
+      await bus.recordStream(turn, "5");
+      await bus.recordStream(turn, "6");
+      expect(bus.openStream(turn)).toBe("6");
+      await bus.recordStream(turn, undefined);
+      expect(bus.openStream(turn)).toBeUndefined();
+    });
+
+    test("openStream() forgets with the final that answers the turn, and with no other", async () => {
+      const bus = await make();
+      const turn = "cli:1" as InboundId;
+      await bus.recordStream(turn, "5");
+      await bus.publishOutbound(outboundFinal({ id: "notice", turn, answers: [] }), never);
+      await bus.publishOutbound(outboundFinal({ id: "answer", turn }), never);
+      const source = bus.outbound(never)[Symbol.asyncIterator]();
+      await (await take(source)).done();
+      expect(bus.openStream(turn)).toBe("5");
+      const answer = await take(source);
+      expect(bus.openStream(turn)).toBe("5");
+      await answer.done();
+      expect(bus.openStream(turn)).toBeUndefined();
     });
 
     test("inbound() refuses a second consumer", async () => {

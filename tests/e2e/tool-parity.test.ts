@@ -23,6 +23,7 @@ const calls: Readonly<Record<string, readonly JsonObject[]>> = {
   grep: [{ pattern: "milk", path: "folder", output_mode: "content" }, { pattern: "(" }],
   list_dir: [{ path: "folder" }, { path: "nowhere" }],
   list_exec_sessions: [{}],
+  message: [{ content: "hi", channel: "telegram", chat_id: "1" }, { content: "" }],
   read_file: [{ path: "notes.md" }, { path: "/etc/passwd" }],
   web_fetch: [{ url: "http://127.0.0.1:9/" }, { url: "file:///etc/passwd" }],
   web_search: [{ query: "weather" }, { query: "" }],

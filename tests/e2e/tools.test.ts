@@ -201,6 +201,7 @@ describe("nanobot tools list", () => {
       "grep",
       "list_dir",
       "list_exec_sessions",
+      "message",
       "read_file",
       "web_fetch",
       "web_search",

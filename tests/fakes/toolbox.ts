@@ -30,6 +30,8 @@ export function testRun(run: Partial<ToolRun> = {}): ToolRun {
     turn: "cli:1" as InboundId,
     sender: "user",
     origin: "chat",
+    channel: "cli",
+    chatId: "direct",
     signal: never,
     ...run,
   };

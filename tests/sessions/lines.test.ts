@@ -52,3 +52,21 @@ test("parseSessionLine() takes any JSON for media, and keeps only what it can vo
     }),
   );
 });
+
+test("parseSessionLine() gives back where something was sent to, and takes nothing else for it", () => {
+  const line = { role: "tool", content: "sent", tool_call_id: "1", name: "message" } as const;
+  const sent_to = { channel: "telegram", chat_id: "42", thread: "7" };
+  const parse = (value: unknown) =>
+    parseSessionLine(Buffer.from(JSON.stringify({ ...line, sent_to: value })));
+  expect(parse(sent_to)).toEqual({ kind: "message", message: { ...line, sent_to } });
+  for (const broken of [
+    "x",
+    7,
+    null,
+    [],
+    { channel: "a" },
+    { channel: 1, chat_id: 2 },
+    { channel: "a", chat_id: "b".repeat(300) },
+  ])
+    expect(parse(broken)).toEqual({ kind: "message", message: line });
+});

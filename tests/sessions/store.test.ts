@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import type { InboundId } from "../../src/core/messages.ts";
 import type { Session, SessionStore, StoredMessage } from "../../src/core/session.ts";
 import { messagesTokens } from "../../src/lib/request-tokens.ts";
 import { toChat } from "../../src/lib/transcript.ts";
@@ -619,4 +620,36 @@ test("open() reads a file that begins with a byte order mark", async () => {
   mkdirSync(join(workspace, "sessions"));
   writeFileSync(await store.path("a"), `\ufeff${JSON.stringify(user("marked"))}\n`);
   expect(await contents(store, "a")).toEqual(["marked"]);
+});
+
+test("open() holds a turn whole, however much was said while it ran", async () => {
+  const workspace = tempFolder();
+  const turn = "1" as InboundId;
+  const long = "word ".repeat(400);
+  const said = (inbound: string): StoredMessage => ({ ...user(long), turn, inbound: inbound as InboundId });
+  const { store } = setUp({ workspace, tokens: 1_000 });
+  await using(store, "a", (session) =>
+    session.append([user("before"), assistant(long), said("1"), assistant(long), said("2"), said("3")], {
+      sync: false,
+    }),
+  );
+  const second = setUp({ workspace, tokens: 1_000 });
+  for (const { store: opened } of [{ store }, second]) {
+    await using(opened, "a", async (session) => {
+      session.window(1_000);
+      expect(session.messages.map(({ inbound }) => inbound as string | undefined)).toEqual(
+        expect.arrayContaining(["1", "2", "3"]),
+      );
+      expect(session.has(turn)).toBe(true);
+    });
+  }
+});
+
+test("archive() leaves a session in which nothing was said as it is", async () => {
+  const { store, workspace, archived } = setUp();
+  await using(store, "a", (session) => session.setMetadata({ model: "big" }));
+  expect(await using(store, "a", (session) => session.archive())).toBeUndefined();
+  expect(existsSync(join(workspace, "sessions", "archive"))).toBe(false);
+  expect(await using(store, "a", async ({ metadata }) => metadata)).toEqual({ model: "big" });
+  expect(archived).toEqual([]);
 });

@@ -38,6 +38,10 @@ const calls: Readonly<Record<string, { args: JsonObject; ports?: Partial<ToolPor
   grep: { args: { pattern: "milk", path: "." } },
   list_dir: { args: { path: "." } },
   list_exec_sessions: { args: {}, ports: { execSessions: execSessions as ExecSessions } },
+  message: {
+    args: { content: "words ".repeat(1_000), channel: "cli", chat_id: "other" },
+    ports: { outbound: { send: async ({ channel = "", chatId = "" }) => ({ channel, chatId }) } },
+  },
   read_file: { args: { path: "notes.md" } },
   web_fetch: {
     args: { url: "https://example.com/" },

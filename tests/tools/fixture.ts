@@ -78,6 +78,9 @@ export function createFixture({ files, env, processes, signal, web, ports }: Fix
     sender: "user",
     workspace,
     origin: "chat",
+    channel: "cli",
+    chatId: "direct",
+    call: "call_0_0",
     ports: {
       files: createWorkspaceFiles({
         system,
@@ -118,6 +121,7 @@ export function createFixture({ files, env, processes, signal, web, ports }: Fix
       execSessions: absent("execSessions"),
       search: absent("search"),
       workers: absent("workers"),
+      outbound: absent("outbound"),
       clock: systemClock,
       ...ports,
     },

@@ -6,7 +6,15 @@ import { config } from "./config.ts";
 export const channel = defineChannel({
   name: "cli",
   config,
-  capabilities: { markup: "markdown", edits: false, typing: false, reactions: false, idempotencyKey: false },
+  capabilities: {
+    markup: "markdown",
+    edits: false,
+    deltas: true,
+    typing: false,
+    reactions: false,
+    buttons: true,
+    idempotencyKey: false,
+  },
   async create(options, context) {
     if (options.message !== undefined) {
       const { createOneShot } = await import("./one-shot.ts");

@@ -2,8 +2,9 @@
 
 import type { Channel, ChannelContext } from "../../core/channel.ts";
 import { UserError } from "../../core/errors.ts";
-import type { InboundId } from "../../core/messages.ts";
+import type { InboundId, OutboundMessage } from "../../core/messages.ts";
 import type { Key } from "../../core/platform.ts";
+import { never } from "../../lib/abort.ts";
 import { oneLine } from "../../lib/text.ts";
 import { activityOf, THINKING } from "./activity.ts";
 import type { CliConfig } from "./config.ts";
@@ -137,7 +138,7 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
     const message = inbound(content, isCommand ? [] : media);
     if (!isCommand) media = [];
     pending.add(message.id);
-    emit(message).catch(fail);
+    emit(message, never).catch(fail);
   }
 
   function submit(text: string): void {
@@ -228,6 +229,13 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
     }
   }
 
+  async function present(message: OutboundMessage): Promise<void> {
+    await questions.gone();
+    activity = activityOf(message) ?? activity;
+    if (!armed) spinner.say(activity);
+    transcript.show(message);
+  }
+
   return {
     async start(signal) {
       if (config.json) throw new UserError("Cannot chat in JSON", { hint: "Give a message with -m" });
@@ -260,16 +268,16 @@ export function createChat(config: CliConfig, context: ChannelContext): Channel 
 
     ask: questions.ask,
 
-    async send(message) {
-      await questions.gone();
-      activity = activityOf(message) ?? activity;
-      if (!armed) spinner.say(activity);
-      transcript.show(message);
-      if (message.kind !== "final") return;
+    show: present,
+
+    async send({ message }) {
+      await present(message);
+      if (message.kind !== "final") return "";
       const running = pending.size > 0;
       for (const id of message.answers) pending.delete(id);
       if (running && pending.size === 0 && !leaving.signal.aborted) onTurnEnded();
       await terminal.flush();
+      return "";
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Channel, ChannelContext } from "../../core/channel.ts";
 import { Stopped } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { FinalMessage, InboundId, OutboundMessage } from "../../core/messages.ts";
+import { never } from "../../lib/abort.ts";
 import { safeJson } from "../../lib/safe-json.ts";
 import { oneLine } from "../../lib/text.ts";
 import { activityOf, THINKING } from "./activity.ts";
@@ -71,7 +72,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
       const message = createInbound(session, context)(content, media);
       question = message.id;
       spinner.start(activity);
-      await Promise.race([emit(message).then(() => answered.promise), aborted]);
+      await Promise.race([emit(message, never).then(() => answered.promise), aborted]);
     } finally {
       questions.inputEnded();
       spinner.stop();
@@ -81,7 +82,8 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     }
   }
 
-  function show(message: OutboundMessage): void {
+  async function show(message: OutboundMessage): Promise<void> {
+    await questions.gone();
     const last = isAnswer(message, question);
     if (last) spinner.stop();
     if (message.kind === "toolHint") tools.push(message.metadata);
@@ -89,6 +91,16 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     spinner.say(activity);
     transcript.show(message);
     if (last && json) terminal.out(`${safeJson(report(session, message, tools))}\n`);
+  }
+
+  /** Whoever waits for the answer hears of what keeps it from being shown. */
+  async function failing(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      answered.reject(error);
+      throw error;
+    }
   }
 
   return {
@@ -109,16 +121,17 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     // Whoever cannot type, or see the question, is not asked.
     ...(terminal.stdinIsTty && terminal.stderrIsTty ? { ask: askWithKeys(questions, terminal) } : {}),
 
-    async send(message) {
-      await questions.gone();
-      try {
-        show(message);
-        if (message.kind === "final") await terminal.flush();
-        if (isAnswer(message, question)) answered.resolve();
-      } catch (error) {
-        answered.reject(error);
-        throw error;
-      }
+    async show(message) {
+      await failing(() => show(message));
+    },
+
+    async send({ message }) {
+      await failing(async () => {
+        await show(message);
+        await terminal.flush();
+      });
+      if (isAnswer(message, question)) answered.resolve();
+      return "";
     },
   };
 }

@@ -59,7 +59,9 @@ function withoutOuterNewlines(text: string): string {
 /** What a message carries beside its text. */
 function attachments({ media, buttons }: FinalMessage): string {
   const files = media.map(({ path }) => `📎 ${oneLine(path, 4_096)}\n`);
-  const rows = (buttons ?? []).map((row) => `${row.map((label) => `[${oneLine(label, 100)}]`).join(" ")}\n`);
+  const rows = (buttons ?? []).map(
+    (row) => `${row.map(({ label }) => `[${oneLine(label, 100)}]`).join(" ")}\n`,
+  );
   return [...files, ...rows].join("");
 }
 

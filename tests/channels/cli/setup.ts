@@ -56,11 +56,33 @@ export async function setUp(
       emitted.push(message);
       for (const { index, resolve } of waiters) if (index === emitted.length - 1) resolve(message);
       waiters = waiters.filter(({ index }) => index >= emitted.length);
+      return true;
     },
+    admit: async () => true,
+    heard() {},
+    report() {},
+    addSecret() {},
+    expand: (value) => value,
+    media: () => Promise.reject(new Error("The terminal stores no files")),
+    fetch: Object.assign(() => Promise.reject(new Error("The terminal fetches nothing")), {
+      preconnect() {},
+    }),
+    env: {},
+    random: () => 0,
+    publicUrl: undefined,
+    workspace: "/workspace",
   });
 
   const signal = new AbortController().signal;
-  const send = (message: OutboundMessage) => channel.send(message, signal);
+  async function send(message: OutboundMessage): Promise<void> {
+    if (message.kind !== "final") {
+      await channel.show?.(message, signal);
+      return;
+    }
+    const { chatId, content, id } = message;
+    const text = { kind: "text", text: content, isPlain: false } as const;
+    await channel.send({ message, index: 0, key: id, chatId, content: text }, signal);
+  }
   const base = (turn: InboundMessage) => ({
     id: `out:${++ids}` as OutboundId,
     channel: "cli",

@@ -1,8 +1,8 @@
 /** Runs the agent between one source and its sink, and delivers what it publishes in order. */
 
-import type { Bus } from "../core/bus.ts";
-import type { Channel } from "../core/channel.ts";
-import type { FinalMessage } from "../core/messages.ts";
+import type { Bus } from "../../core/bus.ts";
+import type { Channel } from "../../core/channel.ts";
+import type { FinalMessage, OutboundMessage } from "../../core/messages.ts";
 
 export interface RunBehindOptions {
   readonly channel: Channel;
@@ -26,9 +26,20 @@ export async function runBehind({
   const agentEnd = new AbortController();
   const deliveryEnd = new AbortController();
 
+  /** Whole: only channels without a limit are run like this. */
+  async function present(message: OutboundMessage): Promise<void> {
+    if (message.kind !== "final") {
+      await channel.show?.(message, deliveryEnd.signal);
+      return;
+    }
+    const { chatId, content, id } = message;
+    const text = { kind: "text", text: content, isPlain: false } as const;
+    await channel.send({ message, index: 0, key: id, chatId, content: text }, deliveryEnd.signal);
+  }
+
   async function deliver(): Promise<void> {
     for await (const { message, done } of bus.outbound(deliveryEnd.signal)) {
-      await channel.send(message, deliveryEnd.signal);
+      await present(message);
       if (message.kind === "final" && message.answers.length > 0) outcome = message.outcome;
       await done();
     }

@@ -1,0 +1,183 @@
+/** The gateway of a process: channels, agent and HTTP over one durable bus, until it is told to end. */
+
+import type { Undelivered } from "../../channels/delivery/target.ts";
+import type { GatewayOptions } from "../../core/app.ts";
+import type { AskOwner } from "../../core/approval.ts";
+import type { DurableBus } from "../../core/bus.ts";
+import type { InboundMessage } from "../../core/messages.ts";
+import type { Log, Platform } from "../../core/platform.ts";
+import type { SessionStore } from "../../core/session.ts";
+import type { Outbound } from "../../core/tool.ts";
+import type { ToolRun } from "../../core/toolbox.ts";
+import { NO_CHANNELS, undeliverable } from "../../lib/phrases.ts";
+import type { Secrets } from "../../lib/secrets.ts";
+import type { createAgent } from "../agent.ts";
+import type { ConfiguredChannel, createChannels } from "../channels.ts";
+import { createOutbound } from "../outbound.ts";
+import type { Settings } from "../settings.ts";
+import { openAccess } from "./access.ts";
+import { withJournal } from "./hold.ts";
+import { openServers } from "./http.ts";
+import { runParts } from "./lifecycle.ts";
+import { createNotify } from "./notify.ts";
+import { createOtherChats } from "./other-chats.ts";
+
+/** The session that all chats share, where the owner wants that. The original's name for it. */
+const UNIFIED = "unified:default";
+
+export interface GatewayParts {
+  readonly version: string;
+  readonly platform: Platform;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly secrets: Secrets;
+  readonly agent: ReturnType<typeof createAgent>;
+  readonly channels: ReturnType<typeof createChannels>;
+  sessions(): Promise<SessionStore>;
+  /** Tools put their questions, and send their messages, by these from now on. */
+  use(ports: { readonly ask: AskOwner; readonly outbound: (run: ToolRun) => Outbound }): void;
+}
+
+export function runGateway(
+  parts: GatewayParts,
+  options: GatewayOptions,
+  signal: AbortSignal,
+): Promise<"ended" | "restart"> {
+  return withJournal(parts, "start", (bus) => serve(parts, bus, options, signal));
+}
+
+async function serve(
+  parts: GatewayParts,
+  bus: DurableBus,
+  options: GatewayOptions,
+  signal: AbortSignal,
+): Promise<"ended" | "restart"> {
+  const { platform, settings, log, secrets, agent } = parts;
+  const { clock } = platform;
+  const gateway = await settings.gateway();
+  const { unifiedSession } = await settings.agent();
+  const sessionOf = (channel: string, chatId: string) => (unifiedSession ? UNIFIED : `${channel}:${chatId}`);
+  const restart = new AbortController();
+  const ending = AbortSignal.any([signal, restart.signal]);
+  const [{ createSupervisor }, { createDelivery }, { createTyping }] = await Promise.all([
+    import("../../channels/supervisor.ts"),
+    import("../../channels/delivery/delivery.ts"),
+    import("../../channels/delivery/typing.ts"),
+  ]);
+
+  const notify = createNotify(bus, secrets.mask);
+  const configured = await configuredChannels(parts);
+  const access = await openAccess({ ...parts, notify, channelOf: (name) => configured.get(name) });
+
+  if (configured.size === 0) log.warn(NO_CHANNELS);
+  for (const channel of configured.values()) {
+    for (const warning of [...channel.warnings, ...access.warningsOf(channel)]) log.warn(warning);
+  }
+
+  /** Nothing is taken in once the end has begun: the platform keeps it, and sends it again. */
+  function emit(message: InboundMessage, limit: AbortSignal): Promise<boolean> {
+    const own = unifiedSession && message.origin === "chat" ? { ...message, sessionKey: UNIFIED } : message;
+    return bus.publishInbound(own, AbortSignal.any([limit, ending]));
+  }
+
+  const supervisor = createSupervisor({
+    channels: [...configured.values()].map((channel) => ({
+      name: channel.name,
+      create: (reports) => channel.create({ ...reports, emit, admit: access.admissionTo(channel) }),
+    })),
+    clock,
+    log,
+    onChange: (name) => delivery.channelChanged(name),
+  });
+
+  function channelOf(name: string) {
+    const channel = supervisor.get(name);
+    const known = configured.get(name);
+    if (channel === undefined || known === undefined) return undefined;
+    return { channel, capabilities: known.capabilities, settings: known.delivery };
+  }
+
+  /** In the chat it failed in, it would fail too. */
+  async function tellOwner({ message, reason }: Undelivered): Promise<void> {
+    const { id, channel, chatId } = message;
+    const owner = await access.findOwner();
+    if (owner === undefined || (owner.channel === channel && owner.chatId === chatId)) return;
+    await notify(owner, {
+      content: undeliverable({ channel, chatId, reason }),
+      id: `undeliverable:${id}`,
+    });
+  }
+
+  const delivery = createDelivery({
+    bus,
+    channelOf,
+    clock,
+    log,
+    onUndeliverable: (undelivered) => {
+      tellOwner(undelivered).catch((error: unknown) =>
+        log.warn("The owner was not told of an undeliverable message", { error }),
+      );
+    },
+  });
+  const typing = createTyping({ clock, log, channelOf });
+
+  await supervisor.open();
+  const elsewhere = createOtherChats({
+    bus,
+    clock,
+    mask: secrets.mask,
+    channels: () => supervisor.status().map(({ name }) => name),
+    mayWrite: access.mayWrite,
+    sessionOf,
+  });
+  const outbound = createOutbound({ bus, mask: secrets.mask, elsewhere });
+  parts.use({ ask: access.approvals.ask, outbound });
+  const dispatch = await agent.dispatch({
+    ...options,
+    bus,
+    showReasoning: [...configured.values()].some(({ delivery: wanted }) => wanted.showReasoning),
+    isWaiting: access.approvals.isWaiting,
+    drainMs: gateway.drainSeconds * 1_000,
+    onTurnStarted: typing.started,
+    onTurnEnded: ({ inboundId }) => typing.ended(inboundId),
+    services: {
+      restart: () => restart.abort(),
+      pairing: access.pairing,
+      approvals: access.approvals,
+      channels: supervisor.status,
+    },
+  });
+  const servers = await openServers({ ...parts, bus, supervisor, outbound, options });
+  try {
+    options.onReady(servers.address);
+    await runParts(
+      {
+        intake: supervisor.run,
+        agent: dispatch.run,
+        delivery: delivery.run,
+        delivered: delivery.flush,
+        clock,
+        log,
+        drainMs: gateway.drainSeconds * 1_000,
+      },
+      ending,
+    );
+  } finally {
+    await servers.stop();
+    await supervisor.close();
+    await access.flush();
+  }
+  return signal.aborted ? "ended" : "restart";
+}
+
+/** Those that are enabled and exist here. Throws a `UserError` for settings that are not fully understood. */
+async function configuredChannels({
+  settings,
+  channels,
+}: Pick<GatewayParts, "settings" | "channels">): Promise<ReadonlyMap<string, ConfiguredChannel>> {
+  const configured = new Map<string, ConfiguredChannel>();
+  for (const name of await settings.enabledChannels()) {
+    if (channels.names.includes(name)) configured.set(name, await channels.configured(name));
+  }
+  return configured;
+}

@@ -1,0 +1,22 @@
+/** Webhooks: other programs send events with a secret, and can have the agent's answers. */
+
+import { defineChannel } from "../../core/channel.ts";
+import { config } from "./config.ts";
+
+export const channel = defineChannel({
+  name: "webhook",
+  config,
+  capabilities: {
+    markup: "markdown",
+    edits: false,
+    deltas: false,
+    typing: false,
+    reactions: false,
+    buttons: false,
+    idempotencyKey: true,
+  },
+  async create(options, context) {
+    const { createWebhook } = await import("./create-webhook.ts");
+    return createWebhook(options, context);
+  },
+});

@@ -1,0 +1,63 @@
+/** One channel's block of the configuration, read with that channel's own schema. */
+
+import * as v from "valibot";
+import { UserError } from "../core/errors.ts";
+import { isObject } from "../lib/is-object.ts";
+import { explainIssue } from "./issues.ts";
+import { showPath } from "./keys.ts";
+import type { Config } from "./schema.ts";
+import type { AnySchema, Path } from "./shape.ts";
+import { translate } from "./translate.ts";
+
+type Block = Config["channels"][string];
+
+/** Keys that every channel has, and that none reads by itself. */
+const shared: ReadonlySet<string> = new Set([
+  "enabled",
+  "allowFrom",
+  "pairing",
+  "groupPolicy",
+  "groupAllowFrom",
+  "sendProgress",
+  "sendToolHints",
+  "showReasoning",
+]);
+
+/** The names of the channels that are enabled, in the order of the file. */
+export function enabledChannels({ channels }: Config): readonly string[] {
+  return Object.entries(channels)
+    .filter(([, block]) => isObject(block) && block["enabled"] === true)
+    .map(([name]) => name);
+}
+
+/** The block of a channel; an empty one where there is none. */
+export function channelBlock({ channels }: Config, name: string): Block {
+  const block: unknown = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  // Beside the blocks lie the settings that hold for all channels, under names of their own.
+  return isObject(block) ? (block as Block) : {};
+}
+
+/**
+ * What `schema` makes of the block, both spellings of keys understood. Throws a `UserError` with key and expected type;
+ * unknown keys are only warned of.
+ */
+export function readChannelSection<Schema extends AnySchema>(
+  schema: Schema,
+  block: Block,
+  name: string,
+): { readonly settings: v.InferOutput<Schema>; readonly warnings: readonly string[] } {
+  const at: Path = ["channels", name];
+  const own = Object.fromEntries(Object.entries(block).filter(([key]) => !shared.has(key)));
+  const translation = translate(schema, own, at);
+  if (translation.twice) {
+    throw problem(translation.twice, "the key is there twice, in two spellings");
+  }
+  const { success, output, issues } = v.safeParse(schema, translation.value);
+  if (success) return { settings: output, warnings: translation.warnings };
+  const { path, text } = explainIssue(schema, issues[0]);
+  throw problem(translation.source([...at, ...path]), text);
+}
+
+function problem(path: Path, text: string): UserError {
+  return new UserError(`Read settings: ${showPath(path)}: ${text}`);
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import * as v from "valibot";
+import { channelBlock, enabledChannels, readChannelSection } from "../../src/config/channel-section.ts";
+import { makeConfig } from "./fixture.ts";
+
+const schema = v.object({
+  token: v.string(),
+  pollTimeout: v.optional(v.number(), 30),
+  dm: v.optional(v.object({ allowFrom: v.optional(v.array(v.string()), []) }), {}),
+});
+
+async function read(block: object) {
+  const { config } = await makeConfig({ channels: { some: block } }).load();
+  return readChannelSection(schema, channelBlock(config, "some"), "some");
+}
+
+test("readChannelSection() understands both spellings, and leaves what all channels share to others", async () => {
+  const { settings, warnings } = await read({
+    enabled: true,
+    allow_from: ["a"],
+    group_policy: "open",
+    pairing: true,
+    token: "t",
+    poll_timeout: 5,
+    dm: { allow_from: ["b"] },
+  });
+  expect(settings).toEqual({ token: "t", pollTimeout: 5, dm: { allowFrom: ["b"] } });
+  expect(warnings).toEqual([]);
+});
+
+test("readChannelSection() warns of an unknown key with the nearest known one", async () => {
+  const { warnings } = await read({ token: "t", tokn: "x", pollTimeot: 1 });
+  expect(warnings).toEqual([
+    'Unknown key channels.some.tokn is ignored; did you mean "token"?',
+    'Unknown key channels.some.pollTimeot is ignored; did you mean "pollTimeout"?',
+  ]);
+});
+
+test.each([
+  [{}, "Read settings: channels.some.token: expected a string, found nothing"],
+  [{ token: 5 }, "Read settings: channels.some.token: expected a string, found a number"],
+  [
+    { token: "t", poll_timeout: "5" },
+    "Read settings: channels.some.poll_timeout: expected a number, found a string",
+  ],
+  [
+    { token: "t", dm: { allow_from: [1] } },
+    "Read settings: channels.some.dm.allow_from[0]: expected a string, found a number",
+  ],
+  [
+    { token: "t", pollTimeout: 1, poll_timeout: 2 },
+    "Read settings: channels.some.poll_timeout: the key is there twice, in two spellings",
+  ],
+])("readChannelSection() refuses %j", async (block, problem) => {
+  await expect(read(block)).rejects.toThrow(problem);
+});
+
+test("readChannelSection() never shows a value", async () => {
+  await expect(read({ token: ["very-secret"] })).rejects.toThrow(/^(?!.*very-secret)/);
+});
+
+test("enabledChannels() names the blocks that are enabled, in their order", async () => {
+  const { config } = await makeConfig({
+    channels: {
+      b: { enabled: true },
+      sendProgress: true,
+      a: { enabled: true },
+      c: { enabled: false },
+      d: {},
+    },
+  }).load();
+  expect(enabledChannels(config)).toEqual(["b", "a"]);
+});
+
+test("channelBlock() is empty for a channel without a block, whatever it is called", async () => {
+  const { config } = await makeConfig({ channels: {} }).load();
+  expect(channelBlock(config, "nobody")).toEqual({});
+  expect(channelBlock(config, "toString")).toEqual({});
+  expect(channelBlock(config, "sendProgress")).toEqual({});
+});
