@@ -75,6 +75,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
   const gateway = createGatewayCommands({
     ...parts,
     agent,
+    checkTools: tools.check,
     use(ports) {
       ask = ports.ask;
       outbound = ports.outbound;

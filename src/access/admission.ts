@@ -6,7 +6,16 @@ import type { Clock, Log } from "../core/platform.ts";
 import { pairingOffer } from "../lib/phrases.ts";
 import { createRecent } from "../lib/recent.ts";
 import { showCode } from "../lib/show-code.ts";
-import { type AllowList, allows, allowsGroup, identityOf, isOpenToAll, isOpenToNobody } from "./allow.ts";
+import {
+  type AllowList,
+  allows,
+  allowsGroup,
+  identityOf,
+  isOpenToAll,
+  isOpenToNobody,
+  names,
+  namesAnybody,
+} from "./allow.ts";
 import type { PairingStore } from "./pairing.ts";
 
 const MINUTE_MS = 60_000;
@@ -28,18 +37,23 @@ export interface AdmissionOptions extends Admitted {
   readonly groupAllowFrom?: AllowList;
   /** Resolves when the notice is safe with the bus. The same event is told only once. */
   readonly notify: (place: ChatPlace, text: string, eventId: string) => Promise<void>;
-  /** Hears of the private chats of those who are let in. */
+  /** Hears of the private chats of those who are let in as themselves. */
   readonly contacts: { active(contact: Chat & { readonly senderId: string }): void };
   readonly clock: Pick<Clock, "now" | "elapsed">;
   readonly log: Log;
 }
 
 /** Rejects when that cannot be found out. */
-export async function isAdmitted(
-  { channel, allowFrom, pairing }: Admitted,
-  senderId: string,
-): Promise<boolean> {
-  if (allows(allowFrom, senderId)) return true;
+export async function isAdmitted(admitted: Admitted, senderId: string): Promise<boolean> {
+  return allows(admitted.allowFrom, senderId) || isKnown(admitted, senderId);
+}
+
+/**
+ * Whether somebody was let in by name or by pairing, and not with everybody by `*`: only they can be the owner. Else
+ * any stranger who writes in private could say yes to what is put to the owner. Rejects when that cannot be found out.
+ */
+export async function isKnown({ channel, allowFrom, pairing }: Admitted, senderId: string): Promise<boolean> {
+  if (names(allowFrom, senderId)) return true;
   return pairing !== undefined && (await pairing.isApproved(channel, senderId));
 }
 
@@ -107,9 +121,11 @@ export function createAdmission({
 
   return async (sender) => {
     const { senderId, chatId, isPrivate } = sender;
-    if (allows(admitted.allowFrom, senderId) || (await closed(() => isAdmitted(admitted, senderId), false))) {
+    const isOurs =
+      names(admitted.allowFrom, senderId) || (await closed(() => isKnown(admitted, senderId), false));
+    if (isOurs || isOpenToAll(admitted.allowFrom)) {
       if (!isPrivate) return isHeardInGroup(sender);
-      contacts.active({ channel, chatId, senderId });
+      if (isOurs) contacts.active({ channel, chatId, senderId });
       return true;
     }
     if (isPrivate) await offer(sender);
@@ -132,7 +148,7 @@ export function admissionWarning(
   const setting = `channels.${channel}.allowFrom`;
   if (isOpenToNobody(allowFrom) && !pairing)
     return `${setting} is empty, so nobody is answered. Add your id, or "*" for everybody`;
-  if (isOpenToAll(allowFrom) && !hasOwner)
-    return `${setting} lets everybody in, and whoever wrote last in private is taken for the owner. Set gateway.owner to your own chat, or name your id`;
+  if (isOpenToAll(allowFrom) && !namesAnybody(allowFrom) && !hasOwner)
+    return `${setting} lets everybody in, and nobody who is let in by "*" is taken for the owner, who is asked before what only you may allow. Set gateway.owner to your own chat, or add your id to the list`;
   return undefined;
 }

@@ -59,18 +59,28 @@ export function isOpenToAll(allowFrom: AllowList): boolean {
   return entriesOf(allowFrom).includes(EVERYBODY);
 }
 
+/** Beside everybody. */
+export function namesAnybody(allowFrom: AllowList): boolean {
+  return entriesOf(allowFrom).some((entry) => entry !== EVERYBODY && halvesOf(entry).length > 0);
+}
+
 export function isOpenToNobody(allowFrom: AllowList): boolean {
-  return !entriesOf(allowFrom).some((entry) => entry === EVERYBODY || halvesOf(entry).length > 0);
+  return !isOpenToAll(allowFrom) && !namesAnybody(allowFrom);
 }
 
 /**
- * Whether an allow list names a sender. What decides: one half of an entry is one half of the sender, both split at
+ * Whether an allow list lets a sender in. What decides: one half of an entry is one half of the sender, both split at
  * `|`, character by character; no part of a name counts, and no other spelling of a character. A number is its digits.
  * An `@` in front of a user name is left out, and its ASCII letters match in either case; user names are what begins
  * with `@` or stands behind a `|`. An entry `*` is everybody. Nothing, an empty text and white space are nobody.
  */
 export function allows(allowFrom: AllowList, senderId: string): boolean {
-  return entriesOf(allowFrom).some((entry) => entry === EVERYBODY || isSamePerson(entry, senderId));
+  return isOpenToAll(allowFrom) || names(allowFrom, senderId);
+}
+
+/** The same without `*`: whoever is let in only by that is nobody in particular. */
+export function names(allowFrom: AllowList, senderId: string): boolean {
+  return entriesOf(allowFrom).some((entry) => entry !== EVERYBODY && isSamePerson(entry, senderId));
 }
 
 /** The same for groups, whose ids are of one piece. */

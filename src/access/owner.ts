@@ -1,4 +1,4 @@
-/** The owner's chat: the one that is configured, else the latest active private chat of somebody who is let in. */
+/** The owner's chat: the one that is configured, else the latest active private chat of somebody the owner let in. */
 
 import type { Chat, FindOwner } from "../core/access.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
@@ -29,13 +29,13 @@ export interface OwnerOptions {
   readonly clock: Pick<Clock, "now" | "after">;
   /** Absolute and real. */
   readonly workspace: string;
-  /** Whether somebody is let in still. Everybody who ever was is, when left out. */
+  /** Whether somebody is let in still, and not only by `*`. Everybody who ever was is, when left out. */
   readonly isAdmitted?: (channel: string, senderId: string) => Promise<boolean>;
 }
 
 export interface Owner {
   readonly find: FindOwner;
-  /** Somebody who is let in wrote in private. Never throws and never waits. */
+  /** Somebody who is let in as themselves wrote in private. Never throws and never waits. */
   active(contact: Contact): void;
   /** Resolves when all that is known is written, or could not be. Never rejects. */
   flush(): Promise<void>;

@@ -6,9 +6,10 @@ import type { Sender } from "../core/channel.ts";
 import { UserError } from "../core/errors.ts";
 import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import { limitSignal, never } from "../lib/abort.ts";
+import { exactText } from "../lib/exact-text.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
-import { oneLine, wellFormed } from "../lib/text.ts";
+import { clip, oneLine, wellFormed } from "../lib/text.ts";
 import { identityOf, isSamePerson } from "./allow.ts";
 import { isSameCode, newCode, parseCode, type RandomBytes } from "./code.ts";
 import { createJsonFile } from "./json-file.ts";
@@ -131,7 +132,8 @@ export function createPairing({
     if (known !== undefined || isFull(state, channel)) return known && toPending(known);
     const createdMs = clock.now();
     const expiresMs = createdMs + CODE_LASTS_MS;
-    const name = oneLine(wellFormed(displayName ?? ""), LONGEST_NAME);
+    // Whoever says yes to somebody must see what their name is made of.
+    const name = clip(exactText(oneLine(wellFormed(displayName ?? ""), LONGEST_NAME)), LONGEST_NAME);
     const entry: PendingEntry = {
       code: newCode(randomBytes, (code) => state.pending.some((other) => other.code === code)),
       channel,

@@ -1,14 +1,18 @@
 /** How a question to the owner reads in a chat: what would be done as it is, and nothing that could pass for more. */
 
 import type { ApprovalQuestion } from "../core/approval.ts";
+import { escapeMarkdown } from "../lib/escape-markdown.ts";
 import { exactText } from "../lib/exact-text.ts";
-import { approvalAsked, leftOutOfQuestion } from "../lib/phrases.ts";
+import { approvalAsked, blanksOfQuestion, leftOutOfQuestion } from "../lib/phrases.ts";
 import { clip, headTail, wellFormed } from "../lib/text.ts";
 
 /** Of what would be done. With more of it few platforms would show the question in one message. */
 const LONGEST_WHAT = 3_000;
 const LONGEST_REASON = 500;
 const LONGEST_NAME = 200;
+
+/** More of them in a row than a command needs: what stands behind would be out of sight. */
+const BLANKS = /(?: *\n){6,}| {100,}/g;
 
 /** As many backticks as nothing inside can end, at least `least`. */
 function fenceFor(text: string, least: number): string {
@@ -34,17 +38,15 @@ function line(text: string, most: number): string {
   return clip(exactText(wellFormed(text).replace(/\s+/g, " ").trim()), most);
 }
 
-/** No words in it become a link, or stand out. */
-function escaped(text: string): string {
-  return text.replace(/[\\`*_[\]<>~|&]/g, "\\$&");
-}
-
 /** What is shown of what would be done, without secrets; `leftOut` characters of it are not. */
 export function shownOf(
   what: string,
   mask: (text: string) => string,
 ): { readonly text: string; readonly leftOut: number } {
-  const all = exactText(mask(wellFormed(what)));
+  const all = exactText(mask(wellFormed(what))).replace(
+    BLANKS,
+    (blanks) => `\n⟨${blanksOfQuestion(blanks.length)}⟩\n`,
+  );
   let leftOut = 0;
   const text = headTail(all, LONGEST_WHAT, (cut) => {
     leftOut = cut;
@@ -68,7 +70,7 @@ export function questionText({ question, code, minutes, mask }: QuestionTextOpti
     tool: inCode(line(question.tool, LONGEST_NAME)),
     what: fenced(text),
     leftOut,
-    reason: escaped(line(mask(question.reason), LONGEST_REASON)).replace(/[.\s]+$/, ""),
+    reason: escapeMarkdown(line(mask(question.reason), LONGEST_REASON)).replace(/[.\s]+$/, ""),
     session: inCode(line(mask(question.run.sessionKey), LONGEST_NAME)),
     code,
     minutes,

@@ -1,9 +1,11 @@
 /** The chat commands about who may talk to the agent, and about what it asks for: /pairing, /approve, /deny. */
 
 import type { ApprovedSender, Pairing, PendingPairing } from "../core/access.ts";
+import { escapeMarkdown } from "../lib/escape-markdown.ts";
 import {
   answeredQuestion,
   MISSING_HERE,
+  ONLY_KNOWN,
   ONLY_OWNER_ANSWERS,
   PAIRING_USAGE,
   pairingAnswered,
@@ -28,12 +30,12 @@ export const deny: CommandHandler = (port, rest) => answer(port, rest, false);
 async function answer({ deps, message }: CommandPort, code: string, granted: boolean): Promise<string> {
   const { approvals } = deps.services;
   if (approvals === undefined) return MISSING_HERE.approvals;
-  if (code === "" || /\s/.test(code)) return takesCode(granted ? "approve" : "deny");
+  if (code === "") return takesCode(granted ? "approve" : "deny");
   const { channel, chatId, senderId } = message;
   const result = await approvals.answer(code, granted, { channel, chatId, senderId });
   switch (result.status) {
     case "answered":
-      return answeredQuestion(granted, oneLine(result.what, LONGEST_QUESTION));
+      return answeredQuestion(granted, escapeMarkdown(oneLine(result.what, LONGEST_QUESTION)));
     case "unknown":
       return UNKNOWN_QUESTION;
     case "notAllowed":
@@ -41,9 +43,11 @@ async function answer({ deps, message }: CommandPort, code: string, granted: boo
   }
 }
 
-export const pairing: CommandHandler = async ({ deps }, rest) => {
+export const pairing: CommandHandler = async (port, rest) => {
+  const { deps } = port;
   const known = deps.services.pairing;
   if (known === undefined) return MISSING_HERE.pairing;
+  if (!(await isKnown(port))) return ONLY_KNOWN;
   const [action = "list", ...given] = rest.split(/\s+/).filter((word) => word !== "");
   const [first, second] = given;
   switch (action.toLowerCase()) {
@@ -51,9 +55,11 @@ export const pairing: CommandHandler = async ({ deps }, rest) => {
       return given.length === 0 ? listed(await known.list(), deps.clock.now()) : PAIRING_USAGE;
     case "approve":
     case "deny": {
-      if (first === undefined || given.length > 1) return PAIRING_USAGE;
+      // In one piece, or in the two that it is shown in.
+      if (first === undefined || given.length > 2) return PAIRING_USAGE;
+      const code = given.join("");
       const granted = action.toLowerCase() === "approve";
-      const found = await (granted ? known.approve(first) : known.deny(first));
+      const found = await (granted ? known.approve(code) : known.deny(code));
       return found === undefined ? UNKNOWN_PAIRING : pairingAnswered(granted, nameOf(found));
     }
     case "revoke":
@@ -64,6 +70,12 @@ export const pairing: CommandHandler = async ({ deps }, rest) => {
   }
 };
 
+/** Whether whoever sent the command is more than somebody whom everybody's entry let in. */
+export async function isKnown({ deps, message }: CommandPort): Promise<boolean> {
+  const { channel, chatId, senderId } = message;
+  return (await deps.services.isKnown?.({ channel, chatId, senderId })) ?? true;
+}
+
 async function revoked(known: Pairing, senderId: string, channel?: string): Promise<string> {
   const isRevoked = await known.revoke(senderId, channel);
   return pairingRevoked(isRevoked, shown(senderId), channel === undefined ? undefined : shown(channel));
@@ -71,7 +83,7 @@ async function revoked(known: Pairing, senderId: string, channel?: string): Prom
 
 /** Whatever others put into it, a name is a word or two on one line. */
 function shown(untrusted: string): string {
-  return oneLine(untrusted, LONGEST_NAME);
+  return escapeMarkdown(oneLine(untrusted, LONGEST_NAME));
 }
 
 function nameOf({ channel, senderId, displayName }: PendingPairing): string {

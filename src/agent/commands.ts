@@ -13,6 +13,7 @@ import {
   modelInUse,
   modelNotChosen,
   NEW_SESSION,
+  ONLY_KNOWN,
   problemOf,
   RESTARTING,
   stopped,
@@ -20,7 +21,7 @@ import {
   unknownCommand,
 } from "../lib/phrases.ts";
 import { clip, oneLine } from "../lib/text.ts";
-import { approve, deny, pairing } from "./access-commands.ts";
+import { approve, deny, isKnown, pairing } from "./access-commands.ts";
 import type { CommandHandler, CommandPort, Reply } from "./command-port.ts";
 import { openSession } from "./turn.ts";
 
@@ -99,9 +100,12 @@ async function model(port: CommandPort, name: string): Promise<string> {
   }
 }
 
-async function restart({ deps }: CommandPort): Promise<string | Reply> {
+async function restart(port: CommandPort): Promise<string | Reply> {
+  const { deps, message } = port;
   const { restart: begin } = deps.services;
-  return begin === undefined ? MISSING_HERE.restart : { content: RESTARTING, afterwards: begin };
+  if (begin === undefined) return MISSING_HERE.restart;
+  if (!(await isKnown(port))) return ONLY_KNOWN;
+  return { content: RESTARTING, afterwards: () => begin(message) };
 }
 
 async function help(): Promise<string> {

@@ -1,10 +1,11 @@
 /** What a turn needs of the world. */
 
 import type { Pairing } from "../core/access.ts";
-import type { Approvals } from "../core/approval.ts";
+import type { Answerer, Approvals } from "../core/approval.ts";
 import type { AuditEntry } from "../core/audit.ts";
 import type { Bus } from "../core/bus.ts";
 import type { ChannelStatus } from "../core/channel.ts";
+import type { InboundMessage } from "../core/messages.ts";
 import type { SystemMessage } from "../core/model.ts";
 import type { Clock, Ids, Log } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
@@ -18,9 +19,11 @@ import type { SessionModels } from "./session-models.ts";
 export interface ChatServices {
   /** What the models of a session used, in a few lines for a person. */
   usage(sessionKey: string): Promise<string>;
-  /** Begins to end the process and to start it again. The reply is delivered before. */
-  readonly restart?: () => void;
+  /** Begins to end the process and to start it again, for whoever asked. The reply is delivered before. */
+  readonly restart?: (asked: InboundMessage) => void;
   readonly pairing?: Pairing;
+  /** Whether somebody was let in by name or by pairing, and not only with everybody. Left out where nobody else is heard. */
+  readonly isKnown?: (who: Answerer) => Promise<boolean>;
   readonly approvals?: Approvals;
   readonly channels?: () => readonly ChannelStatus[];
 }
@@ -50,6 +53,8 @@ export interface AgentDeps {
   /** Whether what the model thinks is shown too. */
   readonly showReasoning: boolean;
   readonly services: ChatServices;
+  /** Whether who is in this channel gets the answer even when a tool has sent them something. Left out where nobody does. */
+  readonly waitsForFinal?: (channel: string) => boolean;
   /** Whether a tool call was put to the owner and is not answered, so that it has surely not begun. */
   readonly isWaiting: (callId: string) => boolean;
 }

@@ -4,12 +4,12 @@ import type { InboundDelivery } from "../core/bus.ts";
 import { Stopped, UserError } from "../core/errors.ts";
 import type { TurnEnded } from "../core/events.ts";
 import type { InboundMessage } from "../core/messages.ts";
-import { createLanes } from "../lib/lanes.ts";
+import { type Aside, createLanes } from "../lib/lanes.ts";
 import { problemOf } from "../lib/phrases.ts";
 import type { Reply } from "./command-port.ts";
 import { chatCommand, type RunCommand } from "./commands.ts";
 import type { AgentDeps } from "./deps.ts";
-import { createJobs, type Job } from "./jobs.ts";
+import { createJobs, type Job, type Jobs } from "./jobs.ts";
 import { publishFinal } from "./publish.ts";
 import type { TurnStatus } from "./running-turn.ts";
 import { persistently, runUntilAnswered } from "./until-answered.ts";
@@ -23,6 +23,7 @@ export interface Dispatch {
    * Messages that were not finished stay undone on the bus.
    */
   run(signal: AbortSignal): Promise<void>;
+  readonly aside: Jobs["aside"];
 }
 
 /** What turns of a session left running. */
@@ -33,6 +34,8 @@ export interface LeftRunning {
 }
 
 export interface DispatchDeps extends AgentDeps {
+  /** When the program began, if that was before. */
+  readonly startedAt?: number;
   /** Turns at once. 0 is as many as there may be at all. */
   readonly maxTurns?: number;
   /** What becomes of a message that comes while a turn of its sender runs: it joins the turn, or waits. */
@@ -52,6 +55,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const {
     clock,
     log,
+    startedAt = clock.now(),
     maxTurns = 0,
     midTurn = "steer",
     drainMs = 0,
@@ -65,7 +69,6 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const beside = new Set<Promise<void>>();
   const ending = new AbortController();
   let isClosing = false;
-  const startedAt = clock.now();
 
   function ended({ delivery, joined }: Job, status: TurnEnded["status"], began: number): void {
     for (const inboundId of [delivery.message.id, ...joined.keys()])
@@ -83,14 +86,15 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function startTurn(job: Job): void {
     const { sessionKey, id } = job.delivery.message;
     lanes
-      .run(sessionKey, () => runJob(job))
+      .run(sessionKey, (aside) => runJob(job, aside))
       .catch((error: unknown) => log.error("Turn could not be ended", { turn: id, error }))
       .finally(() => jobs.remove(job));
   }
 
-  async function runJob(job: Job): Promise<void> {
+  async function runJob(job: Job, aside: Aside): Promise<void> {
     if (job.state !== "waiting") return;
     const began = clock.now();
+    job.aside = aside;
     job.state = "running";
     const status = isClosing ? "stopped" : await begin(job);
     // Whoever stopped it also answers it and marks it done.
@@ -225,8 +229,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     while (beside.size > 0) await Promise.all(beside);
   }
 
-  /** What runs may end by itself, for so long. */
-  async function drain(): Promise<void> {
+  /** What runs may end by itself, for so long. What waits for a person cannot: no answer is taken in any more. */
+  async function drain(reason: Stopped): Promise<void> {
+    for (const { waits, abort } of jobs.all()) if (waits > 0) abort.abort(reason);
     if (drainMs <= 0) return;
     await new Promise<void>((resolve) => {
       const callOff = clock.after(drainMs, resolve);
@@ -245,11 +250,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         else goOn(answerCommand(delivery, command), delivery.message);
       }
       isClosing = true;
-      await drain();
       const reason = new Stopped("shutdown");
+      await drain(reason);
       ending.abort(reason);
       for (const { abort } of jobs.all()) abort.abort(reason);
       await idle();
     },
+
+    aside: jobs.aside,
   };
 }

@@ -46,10 +46,12 @@ function counted(recorder: Recorder) {
 
 /** Whoever has been sent it by a tool is not sent it again. */
 export async function publishAnswer(
-  { message, deps, joined }: RunningTurn,
+  turn: RunningTurn,
   recorder: Recorder,
   { content, model }: Pick<AssistantMessage, "content" | "model">,
 ): Promise<void> {
+  const { message, deps, joined } = turn;
+  turn.isAnswered = true;
   await publishFinal(message, deps, {
     outcome: "answer",
     content,

@@ -2,6 +2,7 @@
 
 import type { InboundDelivery } from "../core/bus.ts";
 import type { InboundId, InboundMessage } from "../core/messages.ts";
+import type { Aside } from "../lib/lanes.ts";
 import { chatCommand } from "./commands.ts";
 import type { TurnStatus } from "./running-turn.ts";
 
@@ -19,6 +20,10 @@ export interface Job {
   /** Messages that it answers beside its own; `undefined` for one that was not handed out yet. */
   readonly joined: Map<InboundId, InboundDelivery | undefined>;
   readonly settled: PromiseWithResolvers<TurnStatus>;
+  /** Gives its place to others while it waits for somebody; there once it runs. */
+  aside?: Aside;
+  /** What it waits for in that way. */
+  waits: number;
 }
 
 /** A command that acts between turns: nobody joins a turn before it from behind it. */
@@ -36,6 +41,8 @@ export interface Jobs {
   /** See `TurnPort`. */
   join(job: Job, canJoin: (message: InboundMessage) => boolean): readonly InboundMessage[];
   rejoin(job: Job, ids: readonly InboundId[]): void;
+  /** `wait` is for a person, in the middle of `turn`: others may have its place meanwhile, and the end does not wait for it. */
+  aside<T>(turn: InboundId, wait: () => Promise<T>): Promise<T>;
   /** Marks the message of a job done, and those that joined it. */
   finish(job: Job): Promise<void>;
 }
@@ -72,6 +79,10 @@ export function createJobs(): Jobs {
     return [...(places.get(sessionKey)?.values() ?? [])].filter((what) => what !== "barrier");
   }
 
+  function all(): readonly Job[] {
+    return [...places.keys()].flatMap(jobsIn);
+  }
+
   function remove(job: Job): void {
     leave(job.delivery.message.sessionKey, job);
   }
@@ -102,6 +113,7 @@ export function createJobs(): Jobs {
         isTaken: false,
         joined: new Map(),
         settled: Promise.withResolvers(),
+        waits: 0,
       };
       place(sessionKey, job, job);
       return job;
@@ -113,8 +125,19 @@ export function createJobs(): Jobs {
       return () => leave(sessionKey, key);
     },
 
+    async aside(turn, wait) {
+      const job = all().find(({ state, delivery }) => state === "running" && delivery.message.id === turn);
+      if (job?.aside === undefined) return wait();
+      job.waits++;
+      try {
+        return await job.aside(wait);
+      } finally {
+        job.waits--;
+      }
+    },
+
     of: (sessionKey) => jobsIn(sessionKey).filter(({ isTaken }) => !isTaken),
-    all: () => [...places.keys()].flatMap(jobsIn),
+    all,
 
     join(job, canJoin) {
       const { message } = job.delivery;

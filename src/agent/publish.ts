@@ -3,10 +3,13 @@
 import { type FinalMessage, finalIdFor, type InboundMessage, type OutboundId } from "../core/messages.ts";
 import type { Usage } from "../core/model.ts";
 import { never } from "../lib/abort.ts";
+import { clip } from "../lib/text.ts";
 import type { AgentDeps } from "./deps.ts";
 
 /** The channel of what is put and sent to nobody. */
 const NOWHERE = "none";
+/** In characters. Much more could never be put. */
+const LONGEST = 1_000_000;
 
 export type Shown =
   /** Masked already: a secret can be cut over several of them. */
@@ -19,7 +22,14 @@ export type Shown =
 export async function publish(message: InboundMessage, deps: AgentDeps, shown: Shown): Promise<void> {
   const outboundId = deps.ids.next() as OutboundId;
   await deps.bus.publishOutbound(
-    { metadata: {}, ...masked(shown, deps), ...placeOf(message), id: outboundId, turn: message.id },
+    {
+      metadata: {},
+      ...masked(shown, deps),
+      ...placeOf(message),
+      ...quoteOf(message, shown),
+      id: outboundId,
+      turn: message.id,
+    },
     never,
   );
 }
@@ -27,6 +37,11 @@ export async function publish(message: InboundMessage, deps: AgentDeps, shown: S
 /** Where it was said is where it is answered. */
 function placeOf({ channel, chatId, thread }: InboundMessage) {
   return { channel, chatId, ...(thread === undefined ? {} : { thread }) };
+}
+
+/** An answer quotes what it answers from its first piece on. */
+function quoteOf({ replyTo }: InboundMessage, { kind }: Shown) {
+  return kind !== "delta" || replyTo === undefined ? {} : { replyTo };
 }
 
 function masked(shown: Shown, { mask }: AgentDeps): Shown {
@@ -82,7 +97,7 @@ export async function publishFinal(
       ...(isSilent ? { channel: NOWHERE } : {}),
       ...(replyTo === undefined ? {} : { replyTo }),
       outcome,
-      content: deps.mask(content),
+      content: clip(deps.mask(content), LONGEST),
       metadata,
     },
     never,

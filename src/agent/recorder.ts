@@ -34,7 +34,8 @@ export function createRecorder(
   { before, signal }: { before: readonly StoredMessage[]; signal: AbortSignal },
 ): Recorder {
   let streamed = false;
-  let wasSent = wasSentTo(message, before);
+  const mayBeSilent = deps.waitsForFinal?.(message.channel) !== true;
+  let wasSent = mayBeSilent && wasSentTo(message, before);
   /** A call of this reply waits for the owner while the program ends: it goes on at the next start, and those behind it. */
   let isHeld = false;
   const streams = { text: deps.maskStream(), reasoning: deps.maskStream() };
@@ -80,7 +81,7 @@ export function createRecorder(
         isHeld ||= isShutdown(signal) && deps.isWaiting(event.call.id);
         if (isHeld) return;
         await session.append([resultLine(event)], { sync: false });
-        wasSent ||= isTo(message, event.result.sentTo);
+        wasSent ||= mayBeSilent && isTo(message, event.result.sentTo);
     }
   }
 

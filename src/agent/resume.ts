@@ -49,7 +49,8 @@ export function begunTurn(messages: readonly StoredMessage[], turn: InboundId): 
 
 /**
  * Runs the open calls of a turn to their end, as the loop would have. The first may have begun: it is not run
- * again if it can change anything, unless it is known to wait for the owner. Those behind it have surely not.
+ * again if it can change anything, unless it is known to wait for the owner, or running it again changes nothing more.
+ * Those behind it have surely not.
  */
 export async function finishCalls(
   message: InboundMessage,
@@ -58,10 +59,12 @@ export async function finishCalls(
 ): Promise<void> {
   const [first] = open;
   if (first === undefined) return;
-  const mayHaveBegun = !deps.toolbox.isReadOnly(first.function.name) && !deps.isWaiting(first.id);
-  if (mayHaveBegun) await closeCalls(message, [first], session, deps);
+  const { name } = first.function;
+  const { toolbox, isWaiting } = deps;
+  const isSafe = toolbox.isReadOnly(name) || toolbox.isRepeatable?.(name) === true || isWaiting(first.id);
+  if (!isSafe) await closeCalls(message, [first], session, deps);
   const emit = inOrder(recorder.record);
-  await runCalls(open.slice(mayHaveBegun ? 1 : 0).map(toCall), { tools: deps.toolbox, run, emit });
+  await runCalls(open.slice(isSafe ? 0 : 1).map(toCall), { tools: deps.toolbox, run, emit });
 }
 
 /** Nobody knows how far these calls of the turn came: each gets a result that says so, and a line in the audit. */

@@ -28,4 +28,6 @@ export interface RunningTurn {
   readonly port: TurnPort;
   /** Messages that it answers beside its own. It grows. */
   readonly joined: InboundId[];
+  /** The session has its answer: whatever goes wrong from now on, nothing else is said in its place. */
+  isAnswered: boolean;
 }

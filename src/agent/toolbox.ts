@@ -181,6 +181,7 @@ export function createToolbox({
       .map(({ definition }) => definition)
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     isReadOnly: (name) => known.get(name)?.tool.readOnly ?? false,
+    isRepeatable: (name) => known.get(name)?.tool.repeatable ?? false,
     problemOf(call) {
       const prepared = prepareCall(call, known);
       return prepared.ok ? undefined : mask(wellFormed(prepared.problem));

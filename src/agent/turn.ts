@@ -2,7 +2,7 @@
 
 import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
-import type { InboundId, InboundMessage } from "../core/messages.ts";
+import type { InboundMessage } from "../core/messages.ts";
 import type { ChatMessage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
 import type { ToolRun } from "../core/toolbox.ts";
@@ -38,23 +38,25 @@ export async function runTurn(
   signal: AbortSignal,
   port: TurnPort = alone,
 ): Promise<TurnStatus> {
-  const joined: InboundId[] = [];
+  let turn: RunningTurn | undefined;
   try {
     const session = await openSession(message, deps, signal);
     try {
       if (message.kind === "note") return await addNote(message, session, deps);
-      return await answer({ message, session, deps, signal, port, joined });
+      turn = { message, session, deps, signal, port, joined: [], isAnswered: false };
+      return await answer(turn);
     } finally {
       await session.close();
     }
   } catch (error) {
     if (signal.aborted) return "stopped";
+    if (turn?.isAnswered === true) throw error;
     // What the user can mend is told to the user; anything else is for the log too.
     if (message.kind === "note" || !(error instanceof UserError))
       deps.log.error("Turn failed", { turn: message.id, error });
     if (message.kind === "message") {
       const content = turnFailed(problemOf(error));
-      await publishFinal(message, deps, { outcome: "error", content, answers: joined });
+      await publishFinal(message, deps, { outcome: "error", content, answers: turn?.joined ?? [] });
     }
     return "failed";
   }

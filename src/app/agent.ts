@@ -29,7 +29,10 @@ type DispatchOptions = Parameters<typeof createDispatch>[0];
 
 /** What differs between a conversation and the gateway. */
 export interface AgentUse
-  extends Pick<DispatchOptions, "isWaiting" | "drainMs" | "onTurnStarted" | "onTurnEnded"> {
+  extends Pick<
+    DispatchOptions,
+    "isWaiting" | "waitsForFinal" | "startedAt" | "drainMs" | "onTurnStarted" | "onTurnEnded"
+  > {
   readonly bus: Bus;
   readonly model: ModelChoice;
   /** It was asked for by hand, so that it wins over what a session chose before. */

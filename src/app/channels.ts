@@ -15,6 +15,7 @@ export interface ConfiguredChannel {
   readonly capabilities: ChannelCapabilities;
   readonly delivery: DeliverySettings;
   readonly create: (ports: ChannelPorts) => Promise<Channel>;
+  readonly admits: "senders" | "secret";
   /** As the owner wrote it. */
   readonly allowFrom: readonly (string | number)[];
   readonly pairing: boolean;
@@ -73,6 +74,7 @@ export function createChannels({ platform, settings, log, secrets, media }: Chan
         showReasoning: block.showReasoning ?? gateway.channels.showReasoning,
         maxRetries: gateway.channels.sendMaxRetries,
       },
+      admits: definition.admits ?? "senders",
       allowFrom: listed(block.allowFrom, "allowFrom"),
       pairing: block.pairing ?? gateway.access.pairing,
       groupPolicy: block.groupPolicy ?? "mention",

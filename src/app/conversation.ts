@@ -50,6 +50,7 @@ export async function converse(
     isModelWanted,
     showReasoning,
     isWaiting: () => false,
+    waitsForFinal: () => true,
     services: { pairing: await parts.pairing() },
   });
   try {

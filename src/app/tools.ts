@@ -135,7 +135,7 @@ export function createTools(options: ToolsOptions) {
     return createExecSessions({ processes, clock, ids, spec: (start) => spec(start.command, start) });
   });
 
-  async function openWeb() {
+  const openWeb = lazy(async () => {
     const [{ createWeb }, { createWebSearch }] = await Promise.all([
       import("../platform/web.ts"),
       import("../web/search/create-web-search.ts"),
@@ -155,7 +155,7 @@ export function createTools(options: ToolsOptions) {
       ? (await import("../web/page-reader.ts")).createPageReader({ web, log, key: env["JINA_API_KEY"] })
       : undefined;
     return { web, search, pageReader };
-  }
+  });
 
   async function createPorts(): Promise<(run: ToolRun) => ToolPorts> {
     const [{ spillFolder }, { createRipgrep }] = await Promise.all([
@@ -186,6 +186,10 @@ export function createTools(options: ToolsOptions) {
   return {
     toolbox,
     openFiles,
+    /** Rejects with a `UserError` for settings that cannot be, without loading any tool. */
+    async check(): Promise<void> {
+      await Promise.all([openWeb(), commands()]);
+    },
     /** Ends every thread that still runs. */
     endThreads: workers.endAll,
 

@@ -59,13 +59,18 @@ export function createMemoryBus(limits: BusLimits = defaultLimits): Bus {
 
   function pushOutbound(message: OutboundMessage, free: Free): void {
     const sent: string[] = [];
+    let isOver = false;
     const finish = async () => {
+      isOver = true;
       free();
       if (message.kind === "final") for (const turn of message.answers) streams.delete(turn);
     };
     outbound.push({
       message,
       sent,
+      get isOver() {
+        return isOver;
+      },
       part: async (messageId) => void sent.push(messageId),
       done: finish,
       failed: finish,

@@ -3,12 +3,16 @@
 import { type Channel, type ChannelRoute, type ChannelStatus, SendError } from "../core/channel.ts";
 import { UserError } from "../core/errors.ts";
 import type { Clock, Log } from "../core/platform.ts";
+import { abortable, aborted, limitSignal, never } from "../lib/abort.ts";
 import { problemOf } from "../lib/phrases.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 300_000;
 /** Whoever ran this long begins with the first wait again. */
 const STEADY_MS = 60_000;
+/** A channel that is never made, or never ends, must not keep the others from beginning and ending. */
+const CREATE_MS = 30_000;
+const END_MS = 5_000;
 
 /** What a channel says about itself, for its status. */
 interface ChannelReports {
@@ -52,11 +56,15 @@ export interface Supervisor {
 interface Entry {
   readonly name: string;
   channel: Channel | undefined;
+  /** Between its start and its end: what it reports later is of a time that is over. */
+  isRunning: boolean;
   state: ChannelStatus["state"];
   detail: string | undefined;
   heardAt: number | undefined;
   restarts: number;
 }
+
+const NOBODY_WAITS = () => {};
 
 /** Whether only the owner can help, so that trying again would not. */
 function isFinal(error: unknown): boolean {
@@ -81,6 +89,7 @@ export function createSupervisor({ channels, clock, log, onChange }: SupervisorO
     const entry: Entry = {
       name,
       channel: undefined,
+      isRunning: false,
       state: "starting",
       detail: undefined,
       heardAt: undefined,
@@ -92,15 +101,62 @@ export function createSupervisor({ channels, clock, log, onChange }: SupervisorO
         entry.heardAt = clock.now();
       },
       report({ isConnected, detail }) {
-        if (entry.state === "failed" || entry.state === "stopped") return;
+        if (!entry.isRunning) return;
         change(entry, isConnected ? "connected" : "disconnected", detail);
       },
     };
     try {
-      entry.channel = await create(reports);
+      entry.channel = await made(name, () => create(reports));
     } catch (error) {
       if (!(error instanceof UserError)) log.error("Channel could not be made", { channel: name, error });
       fail(entry, error);
+    }
+  }
+
+  /** Rejects when it takes too long. Whatever comes of it after that is stopped, since nobody has it. */
+  async function made(name: string, create: () => Promise<Channel>): Promise<Channel> {
+    const reason = () => new Error(`it could not be made within ${CREATE_MS / 1_000} s`);
+    const limit = limitSignal(never, { clock, ms: CREATE_MS, reason });
+    const making = create();
+    try {
+      return await abortable(making, limit.signal);
+    } catch (error) {
+      if (limit.signal.aborted) making.then((late) => stop(name, late), NOBODY_WAITS);
+      throw error;
+    } finally {
+      limit.release();
+    }
+  }
+
+  /** Resolves when it has stopped, did not stop well, or took too long. */
+  async function stop(name: string, channel: Channel): Promise<void> {
+    try {
+      await withinEnd(channel.stop());
+    } catch (error) {
+      log.warn("Channel did not stop well", { channel: name, error });
+    }
+  }
+
+  async function withinEnd(work: Promise<void>): Promise<void> {
+    const reason = () => new Error(`it did not end within ${END_MS / 1_000} s`);
+    const limit = limitSignal(never, { clock, ms: END_MS, reason });
+    try {
+      await abortable(work, limit.signal);
+    } finally {
+      limit.release();
+    }
+  }
+
+  /** Why it ended. A source at its end is no reason to be silent for ever. */
+  async function startOnce(entry: Entry, channel: Channel, signal: AbortSignal): Promise<unknown> {
+    entry.isRunning = true;
+    try {
+      await channel.start(signal);
+      return new Error("it came to its end");
+    } catch (error) {
+      return error;
+    } finally {
+      entry.isRunning = false;
     }
   }
 
@@ -109,7 +165,7 @@ export function createSupervisor({ channels, clock, log, onChange }: SupervisorO
     let waitMs = FIRST_WAIT_MS;
     while (!signal.aborted) {
       const began = clock.elapsed();
-      const error = await startOnce(channel, signal);
+      const error = await startOnce(entry, channel, signal);
       if (signal.aborted) break;
       if (isFinal(error)) return fail(entry, error);
       if (clock.elapsed() - began >= STEADY_MS) {
@@ -132,13 +188,15 @@ export function createSupervisor({ channels, clock, log, onChange }: SupervisorO
     },
 
     async run(signal) {
-      const told = new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
+      const told = aborted(signal);
+      const running = [...entries.values()].map(async (entry) => {
+        if (entry.channel === undefined) return;
+        const ended = keepRunning(entry, entry.channel, signal);
+        await Promise.race([ended, told]);
+        await withinEnd(ended).catch((error: unknown) => {
+          log.warn("Channel did not end when it was told to", { channel: entry.name, error });
+        });
       });
-      const running = [...entries.values()].map((entry) =>
-        entry.channel === undefined ? undefined : keepRunning(entry, entry.channel, signal),
-      );
       // Also when every channel has ended for good: somebody may still ask why.
       await Promise.all([told, ...running]);
     },
@@ -166,13 +224,9 @@ export function createSupervisor({ channels, clock, log, onChange }: SupervisorO
 
     async close() {
       await Promise.all(
-        [...entries.values()].map(async ({ name, channel }) => {
-          try {
-            await channel?.stop();
-          } catch (error) {
-            log.warn("Channel did not stop well", { channel: name, error });
-          }
-        }),
+        [...entries.values()].map(({ name, channel }) =>
+          channel === undefined ? undefined : stop(name, channel),
+        ),
       );
     },
   };
@@ -184,15 +238,5 @@ async function waited(sleep: Promise<void>, signal: AbortSignal): Promise<void> 
     await sleep;
   } catch (error) {
     if (!signal.aborted) throw error;
-  }
-}
-
-/** Why it ended. A source at its end is no reason to be silent for ever. */
-async function startOnce(channel: Channel, signal: AbortSignal): Promise<unknown> {
-  try {
-    await channel.start(signal);
-    return new Error("it came to its end");
-  } catch (error) {
-    return error;
   }
 }

@@ -98,6 +98,7 @@ function leftAtQuestion(error: unknown): undefined {
 
 export const command = defineCommand({
   about: "Ask the agent, or talk with it",
+  ownerOnly: true,
   options: {
     message: {
       type: "string",

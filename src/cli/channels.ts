@@ -9,6 +9,7 @@ import { type CommandContext, defineCommand, type ExitCode, textOption } from ".
 
 const json = { type: "boolean", about: "print JSON" } as const;
 const LONGEST_DETAIL = 200;
+const LONGEST_NAME = 60;
 
 const statuses = v.array(
   v.object({
@@ -35,7 +36,7 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   }
   for (const { name, enabled, problem } of channels) {
     const wrong = problem === undefined ? "" : `  ✗ ${oneLine(problem, LONGEST_DETAIL)}`;
-    terminal.out(`${name.padEnd(12)} ${enabled ? "enabled" : "-"}${wrong}\n`);
+    terminal.out(`${oneLine(name, LONGEST_NAME).padEnd(12)} ${enabled ? "enabled" : "-"}${wrong}\n`);
   }
   return channels.some(({ enabled, problem }) => enabled && problem !== undefined) ? 1 : 0;
 }
@@ -48,7 +49,8 @@ async function status({ app, options, signal }: CommandContext): Promise<ExitCod
   else
     for (const { name, state, detail, heardAt, restarts } of found) {
       const heard = heardAt === null ? "never heard from" : `last heard from ${heardAt}`;
-      const again = restarts > 0 ? `, started again ${restarts} times` : "";
+      const times = restarts === 1 ? "once" : `${restarts} times`;
+      const again = restarts > 0 ? `, started again ${times}` : "";
       const what = detail === null ? "" : `  ${oneLine(detail, LONGEST_DETAIL)}`;
       terminal.out(`${name.padEnd(12)} ${state.padEnd(12)} ${heard}${again}${what}\n`);
     }
@@ -74,6 +76,7 @@ export const command = defineCommand({
       options: {
         send: { type: "string", value: "CHAT", about: "send a message to this chat too" },
       },
+      ownerOnly: true,
       run: test,
     },
   },

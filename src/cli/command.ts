@@ -32,6 +32,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, OptionSpec>>;
   /** Runs until a signal ends it, which is no interruption then. */
   readonly isService?: true;
+  /** It changes who may do what, speaks for the owner or acts on the gateway: refused to commands of the agent. */
+  readonly ownerOnly?: true;
   readonly subcommands?: Readonly<Record<string, Command>>;
   /** Absent on a command that only groups subcommands. Throws a `UserError` for what the user can mend. */
   readonly run?: (context: CommandContext) => Promise<ExitCode>;

@@ -65,18 +65,20 @@ async function inspect(app: App): Promise<LoadedConfig & { readonly model: strin
   const missing = checkVariables(loaded, env);
   // Networks, folders and what else only the tools themselves look at.
   await app.toolbox();
-  await checkChannels(app);
+  const channels = await checkChannels(app);
   return {
     ...loaded,
-    warnings: [...loaded.warnings, ...missing],
+    warnings: [...loaded.warnings, ...missing, ...channels],
     model: `${name} (${why})`,
   };
 }
 
-/** One that does not exist here is only warned of, like every other setting of the original's. */
-async function checkChannels(app: App): Promise<void> {
-  const wrong = (await app.channels()).find(({ exists, problem }) => exists && problem !== undefined);
+/** The warnings. One that does not exist here is only warned of, like every other setting of the original's. */
+async function checkChannels(app: App): Promise<readonly string[]> {
+  const channels = await app.channels();
+  const wrong = channels.find(({ exists, problem }) => exists && problem !== undefined);
   if (wrong?.problem !== undefined) throw new UserError(wrong.problem);
+  return channels.flatMap(({ enabled, warnings = [] }) => (enabled ? warnings : []));
 }
 
 /**

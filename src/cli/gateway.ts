@@ -2,6 +2,7 @@
 
 import { UserError } from "../core/errors.ts";
 import { modelNameProblem } from "../lib/model-name.ts";
+import { NO_CHANNELS } from "../lib/phrases.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
 import { ensureWorkspace } from "./workspace.ts";
 
@@ -32,8 +33,11 @@ async function run({ app, options, signal }: CommandContext): Promise<ExitCode> 
       isModelWanted: wanted !== undefined || offline,
       host: textOption(options, "host"),
       port,
-      onReady: (address) =>
-        terminal.err(`nanobot ${app.version} listens on ${address}, ${model.name} answers\n`),
+      onReady({ address, channels }) {
+        const where = channels.length === 0 ? "" : ` on ${channels.join(", ")}`;
+        terminal.err(`nanobot ${app.version} listens on ${address}, ${model.name} answers${where}\n`);
+        if (channels.length === 0) terminal.err(`${NO_CHANNELS}\n`);
+      },
     },
     signal,
   );
@@ -43,6 +47,7 @@ async function run({ app, options, signal }: CommandContext): Promise<ExitCode> 
 export const command = defineCommand({
   about: "Run the agent behind its channels, until a signal ends it",
   isService: true,
+  ownerOnly: true,
   options: {
     host: { type: "string", value: "ADDRESS", about: "listen on this address (gateway.host)" },
     port: { type: "string", short: "p", value: "PORT", about: "listen on this port (gateway.port)" },

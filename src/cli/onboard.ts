@@ -24,6 +24,7 @@ import { type CreatePrompter, createPrompter, type Prompter } from "./prompter.t
 
 export const command = defineCommand({
   about: "Set up the configuration and the workspace",
+  ownerOnly: true,
   options: {
     provider: { type: "string", value: "NAME", about: "who runs the model" },
     "api-key": { type: "string", value: "KEY", about: "the key for it" },

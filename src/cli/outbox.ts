@@ -2,11 +2,15 @@
 
 import * as v from "valibot";
 import type { App } from "../core/app.ts";
+import type { Outbox } from "../core/bus.ts";
+import { OUTBOX_PREVIEW } from "../core/bus.ts";
 import { UserError } from "../core/errors.ts";
 import type { OutboundId } from "../core/messages.ts";
 import { safeJson } from "../lib/safe-json.ts";
-import { oneLine } from "../lib/text.ts";
+import { clip, oneLine } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { masked } from "./masked.ts";
+import { ensureWorkspace } from "./workspace.ts";
 
 const json = { type: "boolean", about: "print JSON" } as const;
 const LONGEST_PREVIEW = 80;
@@ -27,17 +31,24 @@ type Row = v.InferOutput<typeof row>;
 async function entries(app: App, signal: AbortSignal): Promise<readonly Row[]> {
   const answer = await app.askGateway("outbox.list", {}, signal);
   if (answer.running) return v.parse(v.array(row), answer.value);
-  return app.withOutbox(async (outbox) =>
+  return withFiles(app, async (outbox) =>
     outbox.list().map((entry) => ({
       ...entry,
       thread: entry.thread ?? null,
       reason: entry.reason ?? null,
+      content: clip(entry.content, OUTBOX_PREVIEW),
     })),
   );
 }
 
+/** Its files make the folder that they lie in, and a folder that is there gets no templates. */
+async function withFiles<T>(app: App, work: (outbox: Outbox) => Promise<T>): Promise<T> {
+  await ensureWorkspace(app);
+  return app.withOutbox(work);
+}
+
 async function list({ app, options, signal }: CommandContext): Promise<ExitCode> {
-  const found = await entries(app, signal);
+  const found = masked(await entries(app, signal), app.mask);
   const { terminal } = app.platform;
   if (options["json"] === true) {
     terminal.out(`${safeJson(found, 2)}\n`);
@@ -47,7 +58,7 @@ async function list({ app, options, signal }: CommandContext): Promise<ExitCode>
   for (const { id, channel, chatId, state, reason, createdAt, content } of found) {
     const why = reason === null ? "" : `: ${oneLine(reason, LONGEST_PREVIEW)}`;
     terminal.out(
-      `${oneLine(id, 200)}\n  ${createdAt}  ${oneLine(`${channel}:${chatId}`, LONGEST_PREVIEW)}  ${state}${why}\n  ${oneLine(app.mask(content), LONGEST_PREVIEW)}\n`,
+      `${oneLine(id, 200)}\n  ${createdAt}  ${oneLine(`${channel}:${chatId}`, LONGEST_PREVIEW)}  ${state}${why}\n  ${oneLine(content, LONGEST_PREVIEW)}\n`,
     );
   }
   return 0;
@@ -72,7 +83,7 @@ async function act(context: CommandContext, action: "retry" | "drop"): Promise<E
     const answer = await app.askGateway(`outbox.${action}`, { id }, signal);
     const isDone = answer.running
       ? answer.value === true
-      : await app.withOutbox((outbox) => outbox[action](id as OutboundId));
+      : await withFiles(app, (outbox) => outbox[action](id as OutboundId));
     if (isDone) done++;
     else if (options["all"] !== true) {
       throw new UserError(
@@ -98,15 +109,17 @@ export const command = defineCommand({
   subcommands: {
     list: { about: "List what is not delivered", options: { json }, run: list },
     retry: {
-      about: "Send a message that failed again",
+      about: "Send a failed message again",
       positionals: ["ID?"],
       options: { all },
+      ownerOnly: true,
       run: (context) => act(context, "retry"),
     },
     drop: {
       about: "Forget a message",
       positionals: ["ID?"],
       options: { all },
+      ownerOnly: true,
       run: (context) => act(context, "drop"),
     },
   },

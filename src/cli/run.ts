@@ -4,6 +4,7 @@ import type { App, GlobalFlags } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
 import type { Terminal } from "../core/platform.ts";
 import { stripControls } from "../lib/text.ts";
+import { isBelowTool } from "../lib/tool-mark.ts";
 import type { ExitCode } from "./command.ts";
 import { help } from "./help.ts";
 import { parseInvocation } from "./parse.ts";
@@ -40,6 +41,7 @@ export async function runCli({
     }
     const app = await createApp(flags);
     try {
+      if (command.ownerOnly === true && isBelowTool(app.platform.env)) throw notForTools(words);
       const code = await command.run({ app, positionals, options, signal });
       return signal.aborted && command.isService !== true ? 130 : code;
     } finally {
@@ -49,6 +51,16 @@ export async function runCli({
     if (signal.aborted && error === signal.reason) return 130;
     return report(error, (text) => terminal.err(stripControls(mask(text))));
   }
+}
+
+function notForTools(words: readonly string[]): UserError {
+  return new UserError(
+    `Cannot run "nanobot ${words.join(" ")}" from a command of the agent: it is for the owner`,
+    {
+      hint: "Run it in a terminal of your own; an agent tells its user what to run",
+      isRefusal: true,
+    },
+  );
 }
 
 function report(error: unknown, print: (text: string) => void): ExitCode {

@@ -1,13 +1,14 @@
-/** `nanobot status`: where things are, which model answers and why, how commands are kept in. */
+/** `nanobot status`: where things are, which model answers and why, how commands are kept in, whether a gateway runs. */
 
-import type { CommandsInfo } from "../core/app.ts";
+import type { ChannelInfo, CommandsInfo } from "../core/app.ts";
 import { safeJson } from "../lib/safe-json.ts";
-import { stripControls } from "../lib/text.ts";
+import { oneLine, stripControls } from "../lib/text.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { describeGateway, gatewayStatus } from "./gateway-status.ts";
 import { describeModel, modelStatus } from "./model-status.ts";
 
 async function run(context: CommandContext): Promise<ExitCode> {
-  const { app, options } = context;
+  const { app, options, signal } = context;
   const { files, terminal, runtime, os, arch } = app.platform;
   const { configFile, workspace } = await app.paths();
   const model = await modelStatus(app);
@@ -18,6 +19,8 @@ async function run(context: CommandContext): Promise<ExitCode> {
     workspace: { path: workspace, exists: (await files.stat(workspace)) !== undefined },
     model,
     commands: await app.commands(),
+    gateway: await gatewayStatus(app, signal),
+    channels: (await app.channels()).filter(({ enabled }) => enabled),
     sessions: (await (await app.sessions()).keys()).length,
     tools: (await app.toolbox()).definitions.map(({ name }) => name),
   };
@@ -34,12 +37,23 @@ async function run(context: CommandContext): Promise<ExitCode> {
       `Model:     ${describeModel(model)}`,
       ...(model.ready && model.fallbacks.length > 0 ? [`Fallbacks: ${model.fallbacks.join(", ")}`] : []),
       `Commands:  ${describeCommands(status.commands)}`,
+      `Gateway:   ${describeGateway(status.gateway)}`,
+      `Channels:  ${describeChannels(status.channels)}`,
       `Sessions:  ${status.sessions}`,
       `Tools:     ${status.tools.join(", ")}`,
       "",
     ].join("\n"),
   );
   return model.ready ? 0 : 1;
+}
+
+const LONGEST_PROBLEM = 200;
+
+function describeChannels(enabled: readonly ChannelInfo[]): string {
+  const each = enabled.map(({ name, problem }) =>
+    problem === undefined ? name : `${name} ✗ ${oneLine(problem, LONGEST_PROBLEM)}`,
+  );
+  return each.length === 0 ? "none is enabled" : each.join(", ");
 }
 
 /** Which rules hold, and what commands are shut in with, or why with nothing. */
@@ -56,7 +70,7 @@ function describeCommands({ enabled, policy, sandbox }: CommandsInfo): string {
 }
 
 export const command = defineCommand({
-  about: "Show where things are, which model answers, and how commands are kept in",
+  about: "Show where things are, which model answers, and whether a gateway runs",
   options: { json: { type: "boolean", about: "print JSON" } },
   run,
 });

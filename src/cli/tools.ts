@@ -79,6 +79,7 @@ export const command = defineCommand({
         "Call a tool as the agent would, with a JSON object of arguments; left out or -, it is read from stdin",
       positionals: ["NAME", "JSON?"],
       options: { json },
+      ownerOnly: true,
       run: call,
     },
   },

@@ -5,23 +5,9 @@ import { UserError } from "../core/errors.ts";
 import { isObject } from "../lib/is-object.ts";
 import { explainIssue } from "./issues.ts";
 import { showPath } from "./keys.ts";
-import type { Config } from "./schema.ts";
+import { type ChannelBlock, type Config, sharedChannelKeys } from "./schema.ts";
 import type { AnySchema, Path } from "./shape.ts";
 import { translate } from "./translate.ts";
-
-type Block = Config["channels"][string];
-
-/** Keys that every channel has, and that none reads by itself. */
-const shared: ReadonlySet<string> = new Set([
-  "enabled",
-  "allowFrom",
-  "pairing",
-  "groupPolicy",
-  "groupAllowFrom",
-  "sendProgress",
-  "sendToolHints",
-  "showReasoning",
-]);
 
 /** The names of the channels that are enabled, in the order of the file. */
 export function enabledChannels({ channels }: Config): readonly string[] {
@@ -31,10 +17,10 @@ export function enabledChannels({ channels }: Config): readonly string[] {
 }
 
 /** The block of a channel; an empty one where there is none. */
-export function channelBlock({ channels }: Config, name: string): Block {
+export function channelBlock({ channels }: Config, name: string): ChannelBlock {
   const block: unknown = Object.hasOwn(channels, name) ? channels[name] : undefined;
   // Beside the blocks lie the settings that hold for all channels, under names of their own.
-  return isObject(block) ? (block as Block) : {};
+  return isObject(block) ? (block as ChannelBlock) : {};
 }
 
 /**
@@ -43,11 +29,11 @@ export function channelBlock({ channels }: Config, name: string): Block {
  */
 export function readChannelSection<Schema extends AnySchema>(
   schema: Schema,
-  block: Block,
+  block: ChannelBlock,
   name: string,
 ): { readonly settings: v.InferOutput<Schema>; readonly warnings: readonly string[] } {
   const at: Path = ["channels", name];
-  const own = Object.fromEntries(Object.entries(block).filter(([key]) => !shared.has(key)));
+  const own = Object.fromEntries(Object.entries(block).filter(([key]) => !sharedChannelKeys.includes(key)));
   const translation = translate(schema, own, at);
   if (translation.twice) {
     throw problem(translation.twice, "the key is there twice, in two spellings");

@@ -1,12 +1,12 @@
 /** What a schema cannot say: settings that contradict each other, and settings without effect so far. */
 
 import * as v from "valibot";
-import { channels } from "../channels/registry.ts";
 import { isEngineName, isEngineOfTheOriginal, noSuchEngine, readEngineName } from "../lib/engine-names.ts";
 import { isObject } from "../lib/is-object.ts";
+import { nearest } from "../lib/nearest.ts";
 import { enabledChannels } from "./channel-section.ts";
 import { showPath } from "./keys.ts";
-import { type Config, configSchema } from "./schema.ts";
+import { type Config, channelNames, configSchema } from "./schema.ts";
 import type { Path } from "./shape.ts";
 
 export interface Problem {
@@ -64,15 +64,21 @@ export function unsupportedWarnings(config: Config): string[] {
       const isSatisfied = value !== undefined && value === satisfied[pattern];
       return !isSatisfied && JSON.stringify(value) !== JSON.stringify(valueAt(defaults, path));
     });
-  const unknownChannels = enabledChannels(config)
-    .filter((name) => !Object.hasOwn(channels, name))
-    .map((name): Path => ["channels", name]);
   return [
-    ...[...unsupported.flatMap(changed), ...unknownChannels].map(
-      (path) => `${showPath(path)} is not supported yet and has no effect`,
-    ),
+    ...unsupported.flatMap(changed).map((path) => `${showPath(path)} is not supported yet and has no effect`),
+    ...unknownChannelWarnings(config),
     ...kept.flatMap(changed).map((path) => `${showPath(path)} has no effect`),
   ];
+}
+
+function unknownChannelWarnings(config: Config): string[] {
+  return enabledChannels(config)
+    .filter((name) => !channelNames.includes(name))
+    .map((name) => {
+      const meant = nearest(name, channelNames);
+      const question = meant === undefined ? "" : `; did you mean "${meant}"?`;
+      return `${showPath(["channels", name])} is not supported yet and has no effect${question}`;
+    });
 }
 
 function placesOf(pattern: string, providers: readonly string[]): readonly Path[] {

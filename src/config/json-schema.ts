@@ -17,17 +17,13 @@ export async function configJsonSchema(): Promise<JsonSchema> {
     });
   const whole = convert(configSchema);
   const blocks = whole.properties?.["channels"];
-  if (typeof blocks === "object" && typeof blocks.additionalProperties === "object") {
-    const shared = blocks.additionalProperties;
-    for (const [name, load] of Object.entries(channels)) {
-      // The terminal is set up by flags.
-      if (name === "cli") continue;
-      const { properties, required = [] } = convert((await load()).channel.config);
-      blocks.properties = {
-        ...blocks.properties,
-        [name]: { ...shared, properties: { ...shared.properties, ...properties }, required },
-      };
-    }
+  for (const [name, load] of Object.entries(channels)) {
+    const block = typeof blocks === "object" ? blocks.properties?.[name] : undefined;
+    // The terminal has none.
+    if (typeof block !== "object") continue;
+    const { properties, required = [] } = convert((await load()).channel.config);
+    block.properties = { ...block.properties, ...properties };
+    block.required = required;
   }
   return { title: "nanobot configuration", ...whole };
 }

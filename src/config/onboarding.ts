@@ -39,7 +39,13 @@ export interface Plan {
 export const CUSTOM = "custom";
 
 /** What a new file begins with, so that whoever opens it sees where things go. */
-export const emptyConfig: RawConfig = { agents: { defaults: {} }, providers: {}, channels: {}, tools: {} };
+export const emptyConfig: RawConfig = {
+  agents: { defaults: {} },
+  providers: {},
+  channels: {},
+  access: { pairing: true },
+  tools: {},
+};
 
 /** Throws a `UserError` when the answers are not enough to talk to a model with. */
 export function planSetup(answers: Answers, facts: SetupFacts): Plan {

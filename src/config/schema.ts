@@ -4,6 +4,7 @@
  */
 
 import * as v from "valibot";
+import { channels as channelRegistry } from "../channels/registry.ts";
 import {
   amount,
   anythingByName,
@@ -141,9 +142,12 @@ const providerBlock = v.object({
 /** Ids that do not fit a number would silently become those of somebody else. */
 const senderId = v.union([text, v.pipe(v.number(), v.safeInteger())]);
 
+const enabled = option("Whether this channel runs", flag);
+const allowFrom = option('Who may talk to the agent; "*" is everybody, none is nobody', v.array(senderId));
+
 const channelBlock = v.looseObject({
-  enabled: option("Whether this channel runs", flag),
-  allowFrom: option('Who may talk to the agent; "*" is everybody, none is nobody', v.array(senderId)),
+  enabled,
+  allowFrom,
   pairing: option(
     "Whether strangers are given a code by which they can be let in; wins over access.pairing",
     flag,
@@ -158,6 +162,19 @@ const channelBlock = v.looseObject({
   showReasoning: option("Wins over channels.showReasoning", flag),
 });
 
+/** Those that no channel reads by itself. */
+export const sharedChannelKeys: readonly string[] = Object.keys(channelBlock.entries);
+
+/** One that does not exist here may have keys of these names that mean something else. */
+const unknownChannelBlock = v.looseObject({ enabled, allowFrom });
+
+/** Those that have a block of their own: the terminal is set up by flags. */
+export const channelNames: readonly string[] = Object.keys(channelRegistry).filter((name) => name !== "cli");
+
+const channelBlocks = Object.fromEntries(
+  channelNames.map((name) => [name, option(`The channel ${name}`, channelBlock)]),
+);
+
 const channels = v.objectWithRest(
   {
     sendProgress: setting("Whether text written between tool calls is sent", flag, true),
@@ -171,8 +188,10 @@ const channels = v.objectWithRest(
     extractDocumentText: setting("Kept for the original, without effect", flag, true),
     transcriptionProvider: option("Kept for the original: see transcription.provider", text),
     transcriptionLanguage: option("Kept for the original: see transcription.language", text),
+    // Their names are not known to the types, to which each is one of the others.
+    ...(channelBlocks as object),
   },
-  channelBlock,
+  unknownChannelBlock,
 );
 
 const transcription = v.object({
@@ -223,7 +242,7 @@ const gateway = v.object({
     20,
   ),
   restartMode: setting(
-    "Kept for the original: how a restart is done",
+    "How a restart is done: exit leaves it to whoever started the program, exec and spawn begin it anew; auto is exit under systemd",
     v.picklist(["auto", "exec", "spawn", "exit"]),
     "auto",
   ),
@@ -266,3 +285,4 @@ export const configSchema = v.object({
 });
 
 export type Config = v.InferOutput<typeof configSchema>;
+export type ChannelBlock = v.InferOutput<typeof channelBlock>;

@@ -39,5 +39,5 @@ export interface Chat {
   readonly chatId: string;
 }
 
-/** Finds the owner's chat: `gateway.owner`, else the latest active allowed private chat. */
+/** Finds the owner's chat: `gateway.owner`, else the latest active private chat of somebody let in by name or pairing. */
 export type FindOwner = () => Promise<Chat | undefined>;

@@ -115,8 +115,8 @@ export interface GatewayOptions {
   /** In the place of `gateway.host` and `gateway.port`. */
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  /** Called once it answers requests, with its address. */
-  readonly onReady: (address: string) => void;
+  /** Called once it answers requests. */
+  readonly onReady: (ready: { readonly address: string; readonly channels: readonly string[] }) => void;
 }
 
 /** A channel of the registry, as it is configured. */
@@ -127,6 +127,8 @@ export interface ChannelInfo {
   readonly exists: boolean;
   /** What is wrong with its settings, so that it could not be started. */
   readonly problem: string | undefined;
+  /** What is odd about them, and stops nothing. One sentence each. */
+  readonly warnings?: readonly string[];
 }
 
 /** What a request to the gateway of this workspace came to. */

@@ -22,6 +22,8 @@ export interface InboundDelivery extends Delivery<InboundMessage> {
 export interface OutboundDelivery extends Delivery<OutboundMessage> {
   /** What the platform called the parts that were sent so far, in order; empty where it gave no name. */
   readonly sent: readonly string[];
+  /** It is done, has failed or was dropped: no more of it is to be sent. */
+  readonly isOver: boolean;
   /** One more part was taken by the platform. Written when it resolves. */
   part(messageId: string): Promise<void>;
   /** Ends the attempts. The message is kept until somebody retries or drops it, and holds up nobody. */
@@ -64,6 +66,9 @@ export interface OutboxEntry {
   readonly sent: number;
   readonly content: string;
 }
+
+/** Characters of a message that lists of them show. */
+export const OUTBOX_PREVIEW = 500;
 
 export interface Outbox {
   /** Oldest first. */

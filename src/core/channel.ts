@@ -29,6 +29,8 @@ export interface ChannelCapabilities {
   readonly buttons: boolean;
   /** The platform drops a second send with the same key. */
   readonly idempotencyKey: boolean;
+  /** Who is there waits for the final message of each turn, and must get it even when a tool has sent them something. */
+  readonly waitsForFinal?: boolean;
 }
 
 /** Where in a channel something is shown. */
@@ -178,6 +180,11 @@ export interface ChannelDefinition<Schema extends v.GenericSchema = v.GenericSch
   /** Of the channel's block, without the keys that all channels share. */
   readonly config: Schema;
   readonly capabilities: ChannelCapabilities;
+  /**
+   * What lets somebody in: who they are, by `allowFrom` and pairing, or `secret`, which whoever sends anything has
+   * proved to know, so that the channel never asks `admit`. Senders, when left out.
+   */
+  readonly admits?: "senders" | "secret";
   /** The platform's library is imported in here, so that a channel that is not enabled loads nothing. */
   create(config: v.InferOutput<Schema>, context: ChannelContext): Promise<Channel>;
 }

@@ -74,6 +74,8 @@ export interface FinalMessage extends OutboundBase {
 /** What may be shown while a turn runs, and may be lost. `content` of a `streamEnd` is empty. */
 export interface TransientMessage extends OutboundBase {
   readonly kind: "progress" | "toolHint" | "delta" | "reasoning";
+  /** What an answer should quote that is shown as it grows. */
+  readonly replyTo?: string;
 }
 
 /** The text streamed so far is complete; `resuming` says that tools run and more text will follow. */

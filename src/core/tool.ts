@@ -208,6 +208,8 @@ export interface Tool<Schema extends ParameterSchema = ParameterSchema> {
   readonly section?: "exec" | "file" | "web";
   /** Changes nothing: neighbouring calls run side by side, and none is synced before it runs. */
   readonly readOnly?: boolean;
+  /** What the same call did before is known by its id and not done again, so that one that was cut off may be made again. */
+  readonly repeatable?: boolean;
   /** The tool bounds its own result (in characters), where the general cap would be in the way. */
   readonly resultLimit?: number;
   /** It only looks something up outside: the same question is answered twice in a turn, and not a third time. */

@@ -25,6 +25,8 @@ export interface Toolbox {
   /** In a stable order. */
   readonly definitions: readonly ToolDefinition[];
   isReadOnly(name: string): boolean;
+  /** Omitted where no call is made again after a crash. */
+  isRepeatable?(name: string): boolean;
   /** What a call would be told instead of being made, in words for the model; `undefined` when it would be made. */
   problemOf(call: ToolCall): string | undefined;
   run(call: ToolCall, behalf: ToolRun): Promise<ToolResult>;

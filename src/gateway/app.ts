@@ -13,7 +13,7 @@ import { answer, secured } from "./responses.ts";
 export interface ChannelRoutes {
   readonly channel: string;
   readonly routes: readonly ChannelRoute[];
-  /** Whether it takes requests now. It does not while it is started again, and platforms send again later. */
+  /** Whether it takes requests: not when it has ended for good. One that is only started again knows best itself. */
   isOpen(): boolean;
 }
 
@@ -30,7 +30,7 @@ export interface GatewayAppOptions {
 
 /** Of a path in the log. */
 const MAX_PATH = 200;
-/** What comes in while a channel is away. */
+/** Platforms send again what comes in while a channel is away. */
 const RETRY = { "retry-after": "5" };
 
 /**

@@ -9,7 +9,8 @@ const texts = {
 } as const;
 
 export function answer(status: keyof typeof texts, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(texts[status], { status, headers });
+  // What a runtime would add by itself is lost when the headers are copied.
+  return new Response(texts[status], { status, headers: { "content-type": "text/plain", ...headers } });
 }
 
 const always: Readonly<Record<string, string>> = {

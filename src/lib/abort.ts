@@ -56,3 +56,11 @@ export function limitSignal(caller: AbortSignal, { clock, ms, reason }: SignalLi
 
 /** For what must not be cut short: a signal that never aborts. */
 export const never: AbortSignal = new AbortController().signal;
+
+/** Resolves when it aborts, for whoever works until then. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

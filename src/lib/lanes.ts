@@ -2,10 +2,16 @@
 
 export interface Lanes {
   /** Settles as the task does. The task starts when those before it in its lane, and the limit, allow. */
-  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  run<T>(key: string, task: (aside: Aside) => Promise<T>): Promise<T>;
   /** Resolves when no task is left in any lane. */
   idle(): Promise<void>;
 }
+
+/**
+ * Gives the task's place to others while `wait` goes on, and keeps its lane. It goes on behind that at once, so that
+ * for a time more can run than the limit says: nobody who has waited has to wait again.
+ */
+export type Aside = <T>(wait: () => Promise<T>) => Promise<T>;
 
 /** At most `limit` tasks run at once over all lanes. An empty lane costs nothing. */
 export function createLanes({ limit }: { limit: number }): Lanes {
@@ -20,9 +26,22 @@ export function createLanes({ limit }: { limit: number }): Lanes {
 
   // The place is handed to the next in line rather than freed, so that nobody slips in between.
   function leave(): void {
-    const next = waiting.shift();
+    const next = running > limit ? undefined : waiting.shift();
     if (next) next();
     else running--;
+  }
+
+  /** For one task, which may wait for several things at once. */
+  function createAside(): Aside {
+    let waits = 0;
+    return async (wait) => {
+      if (waits++ === 0) leave();
+      try {
+        return await wait();
+      } finally {
+        if (--waits === 0) running++;
+      }
+    };
   }
 
   return {
@@ -31,7 +50,7 @@ export function createLanes({ limit }: { limit: number }): Lanes {
       const result = before.then(async () => {
         await enter();
         try {
-          return await task();
+          return await task(createAside());
         } finally {
           leave();
         }

@@ -231,6 +231,11 @@ export function leftOutOfQuestion(characters: number): string {
   return `… ${characters} characters are not shown here …`;
 }
 
+/** In the place of blank lines and spaces that would push what is behind them out of sight. */
+export function blanksOfQuestion(characters: number): string {
+  return `… ${characters} blanks …`;
+}
+
 /** In Markdown, and every part of it too. */
 export function approvalAsked(question: {
   readonly tool: string;
@@ -265,7 +270,11 @@ export const MISSING_HERE = {
   restart: "Nothing here can be restarted; that belongs to the gateway.",
 } as const;
 
-export const RESTARTING = "Restarting. I am back in a moment.";
+/** To somebody whom only an entry for everybody let in. */
+export const ONLY_KNOWN = "Only those whom the owner let in by name, or by pairing, can do that.";
+
+export const RESTARTING = "Restarting. I say so when I am back.";
+export const RESTARTED = "I am back.";
 
 export function takesCode(command: "approve" | "deny"): string {
   return `Send /${command} with the code of the question, such as /${command} ABCD.`;

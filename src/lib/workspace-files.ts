@@ -8,6 +8,7 @@ import { isInside } from "./inside.ts";
 import { BACKUP, foldPath } from "./own-places.ts";
 import { basename, isAbsolute, relative, SEPARATOR } from "./path.ts";
 import { followLinks } from "./real-path.ts";
+import { isTemporaryName } from "./temporary-name.ts";
 
 export interface WorkspaceFilesOptions {
   /** Where paths are resolved. */
@@ -37,9 +38,6 @@ const LONGEST_PATH = 4096;
 
 /** Environment, memory and open files of running programs, this one with its keys among them. */
 const PROCESS_INTERNALS = /^\/proc\/\d+(\/|$)/;
-
-/** What nanobot calls a file while it writes it. It may become a hidden one, so it is hidden wherever it is. */
-const TEMPORARY = /^\.nanobot-\d+-[0-9a-f-]+\.tmp$/;
 
 /** Cheap to make: one per session, because `ownResults` differs. */
 export function createWorkspaceFiles({
@@ -82,7 +80,8 @@ export function createWorkspaceFiles({
   async function isHidden(real: string, access: Access): Promise<boolean> {
     if (PROCESS_INTERNALS.test(real)) return true;
     const folded = foldPath(real);
-    if (TEMPORARY.test(basename(folded))) return true;
+    // It may become a hidden one.
+    if (isTemporaryName(basename(folded))) return true;
     const closed = (place: string) => isInside(place, folded) || folded.startsWith(`${place}${BACKUP}`);
     if (!(await places(hidden)).some((place) => closed(foldPath(place)))) return false;
     if (access === "write" || ownResults === undefined) return true;

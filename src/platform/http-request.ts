@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import * as http from "node:http";
+import { UserError } from "../core/errors.ts";
 import type { HttpServers } from "../core/http.ts";
 import { abortable } from "../lib/abort.ts";
 import { errorCode } from "../lib/error-code.ts";
@@ -10,8 +11,8 @@ import { socketPath } from "./socket-path.ts";
 
 type Answer = { readonly status: number; readonly body: string };
 
-/** Whoever answers is trusted no further than to be the same user. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Whoever answers is trusted no further than to be the same user. A list of thousands of messages has its room. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export const requestOverFile: HttpServers["request"] = async (socketFile, request, signal) => {
   signal.throwIfAborted();
@@ -65,7 +66,9 @@ async function read(incoming: http.IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`The answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > MAX_ANSWER_BYTES) {
+      throw new UserError(`Cannot take an answer of more than ${MAX_ANSWER_BYTES} bytes`, { exitCode: 1 });
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

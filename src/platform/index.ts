@@ -43,7 +43,7 @@ export async function createPlatform(): Promise<Platform> {
     http: createHttpServers({ runtime, clock: systemClock }),
     async startAgain() {
       const { startAgain } = await import("./start-again.ts");
-      startAgain(runtime);
+      await startAgain(runtime);
     },
   };
 }

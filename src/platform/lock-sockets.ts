@@ -1,8 +1,9 @@
 /** Sockets as signs of life: whoever listens is alive, and who connects learns of its end without asking twice. */
 
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { never } from "../lib/abort.ts";
 import { errorCode } from "../lib/error-code.ts";
+import { listenFor } from "./lock-listener.ts";
 
 /** A name that this process holds against all others. */
 export interface Held {
@@ -20,36 +21,8 @@ export interface MachineLocks {
 
 /** Rejects with EADDRINUSE when somebody listens there. Never keeps the process alive. */
 export async function listen(address: string): Promise<Held> {
-  const { createServer } = await import("node:net");
-  const waiting = new Set<Socket>();
-  const server = createServer((socket) => {
-    waiting.add(socket);
-    // A waiter that gave up or was killed; nothing is owed to it.
-    socket.on("error", () => undefined);
-    socket.on("close", () => waiting.delete(socket));
-    socket.unref();
-    // Only what is read shows its end. Nothing is ever sent here.
-    socket.resume();
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address, resolve);
-  });
-  // No descriptor left to accept a waiter with: it stays in the kernel's queue and hears of our end all the same.
-  server.on("error", () => undefined);
-  server.unref();
-  return {
-    isAwaited: () => waiting.size > 0,
-    release: () => close(server, waiting),
-  };
-}
-
-function close(server: Server, waiting: Set<Socket>): Promise<void> {
-  return new Promise((resolve) => {
-    // The only error is that it was not listening any more, which is what we want.
-    server.close(() => resolve());
-    for (const socket of waiting) socket.destroy();
-  });
+  const listener = await listenFor(address);
+  return { isAwaited: listener.isAwaited, release: listener.close };
 }
 
 /** Before the next try, when the system can take no more waiters. */

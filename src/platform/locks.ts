@@ -1,5 +1,6 @@
 /** Locks between processes of one machine, made of sockets: the kernel takes them back from whoever dies. */
 
+import { Buffer } from "node:buffer";
 import type { Lock, Locks } from "../core/platform.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { createLockFiles } from "./lock-files.ts";
@@ -95,8 +96,9 @@ export function createLocks({ os, folder }: { os: string; folder: string }): Loc
 
 /** Names are of any length and alphabet; addresses are not. */
 async function keyOf(name: string): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  return createHash("sha256").update(name).digest("hex").slice(0, KEY_DIGITS);
+  // The first use of node:crypto costs megabytes, and every session and every start asks for a lock.
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(name));
+  return Buffer.from(digest).toString("hex").slice(0, KEY_DIGITS);
 }
 
 /** Where an address needs no file and dies with its owner, binding it is the lock. */

@@ -1,6 +1,7 @@
 /** The environment of commands: short, so that no secret of this process reaches them. */
 
 import type { Environment } from "../core/platform.ts";
+import { TOOL_MARK } from "../lib/tool-mark.ts";
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -40,6 +41,7 @@ export function shortEnvironment({
     const value = Object.hasOwn(env, key) ? env[key] : undefined;
     if (value !== undefined && value !== "" && !NEVER.has(key)) result[key] = value;
   }
+  result[TOOL_MARK] = "1";
   // Last, so that an allowed PATH does not undo what was put around it.
   result["PATH"] = [pathPrepend, env["PATH"] || DEFAULT_PATH, pathAppend]
     .filter((part) => part !== "")

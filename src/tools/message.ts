@@ -49,6 +49,8 @@ export const message = defineTool({
       ),
     ),
   }),
+  // What is put is named after the call, and no name is put twice.
+  repeatable: true,
   aliases: { text: "content", message: "content", to: "chat_id", chatId: "chat_id", files: "media" },
 
   async execute({ content = "", channel, chat_id: chatId, media = [], buttons = [] }, context) {

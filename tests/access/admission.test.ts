@@ -101,7 +101,15 @@ describe("createAdmission()", () => {
     }
   });
 
-  test("lets everybody in by *", async () => {
+  test("lets everybody in by *, and tells of the private chats of those alone who are named or were approved", async () => {
+    const { admit, active, notices } = setUp({
+      allowFrom: ["*", "alice", 5],
+      approved: ["telegram:7|carol"],
+    });
+    for (const senderId of ["2|mallory", "*", "", "1|alice", "5", "7|carol", "8|*"])
+      expect(await admit(sender({ senderId }))).toBe(true);
+    expect(active).toEqual(["telegram:1 with 1|alice", "telegram:1 with 5", "telegram:1 with 7|carol"]);
+    expect(notices).toEqual([]);
     expect(await setUp({ allowFrom: ["*"], pairs: false }).admit(sender())).toBe(true);
   });
 
@@ -222,10 +230,12 @@ describe("admissionWarning()", () => {
       );
   });
 
-  test("says who is the owner when everybody is let in and none is named", () => {
+  test("says that nobody is the owner when everybody is let in and none is named", () => {
     const everybody = { allowFrom: ["*"], pairing: false };
     expect(admissionWarning("slack", { ...everybody, hasOwner: false })).toContain("gateway.owner");
     expect(admissionWarning("slack", { ...everybody, hasOwner: true })).toBeUndefined();
+    const named = { ...everybody, allowFrom: ["*", 1], hasOwner: false };
+    expect(admissionWarning("slack", named)).toBeUndefined();
   });
 
   test("says nothing otherwise", () => {

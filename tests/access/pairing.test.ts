@@ -85,6 +85,13 @@ describe("request()", () => {
     expect(pending?.displayName).not.toMatch(/[\u001b\n\u202e\ud800]/);
   });
 
+  test("spells out what cannot be seen in a name", async () => {
+    const { ask, pairing } = setUp();
+    await ask("1", "telegram", "al\u200bice \u0430lice b\u043eb");
+    const [pending] = (await pairing.list()).pending;
+    expect(pending?.displayName).toBe("al⟨U+200B⟩ice ⟨U+0430⟩lice b⟨U+043E⟩b");
+  });
+
   test("does not take a code for good because the clock was wrong when it was made", async () => {
     const { workspace, codeOf } = setUp();
     const code = await codeOf("1");

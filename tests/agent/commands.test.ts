@@ -95,8 +95,9 @@ describe("chat commands", () => {
       {
         services: {
           usage: async () => "",
-          restart: () =>
+          restart: ({ id: asked }) =>
             undone.push(
+              [asked],
               agent.undone(),
               agent.finals().map(({ id }) => id),
             ),
@@ -106,7 +107,7 @@ describe("chat commands", () => {
     await agent.send({ id: "1", content: "/restart" });
     while (undone.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await agent.stop();
-    expect(undone).toEqual([[], ["1/final"]]);
+    expect(undone).toEqual([["1"], [], ["1/final"]]);
   });
 
   test("say that there is nothing for them where there is nothing", async () => {
@@ -127,11 +128,33 @@ describe("chat commands", () => {
       expect(replies[0]).toBe(replies[1] ?? "");
       expect(replies[0]?.split("\n")).toEqual([
         "Waiting:",
-        "ABCD-EFGH  telegram 42|bob (Bob /approve me), valid 9 min",
-        `ABCD-EFGH  telegram 42|bob (${"x".repeat(63)}…), soon over`,
+        "ABCD-EFGH  telegram 42\\|bob (Bob /approve me), valid 9 min",
+        `ABCD-EFGH  telegram 42\\|bob (${"x".repeat(63)}…), soon over`,
         "Let in by pairing:",
         "discord 7, since 2026-10-01",
       ]);
+    });
+
+    test("shows no link that somebody put into a name", async () => {
+      const { pairing } = pairings([{ ...waiting, displayName: "[Approve](https://evil.example)" }]);
+      const [list] = await say(["/pairing"], { pairing });
+      expect(list).toContain("\\[Approve\\](https://evil.example)");
+    });
+
+    test("takes a code in the two pieces it is shown in", async () => {
+      const { asked, pairing } = pairings();
+      await say(["/pairing approve ABCD EFGH"], { pairing });
+      expect(asked).toEqual(["approve ABCDEFGH"]);
+    });
+
+    test("is refused to whom only an entry for everybody let in, as /restart is", async () => {
+      const { asked, pairing } = pairings();
+      const isKnown = async ({ senderId }: Answerer) => senderId !== "alice";
+      const restart = () => asked.push("restart");
+      const replies = await say(["/pairing approve ABCDEFGH", "/restart"], { pairing, isKnown, restart });
+      expect(replies[0]).toContain("Only those whom the owner let in by name");
+      expect(replies[1]).toBe(replies[0] ?? "");
+      expect(asked).toEqual([]);
     });
 
     test("shows no more than fit, and says how many there are", async () => {
@@ -155,8 +178,8 @@ describe("chat commands", () => {
         { pairing },
       );
       expect(replies).toEqual([
-        "telegram 42|bob (Bob /approve me) may talk to me now.",
-        "telegram 42|bob (Bob /approve me) was not let in.",
+        "telegram 42\\|bob (Bob /approve me) may talk to me now.",
+        "telegram 42\\|bob (Bob /approve me) was not let in.",
         expect.stringContaining("No pairing with this code waits"),
         "7 may not talk to me any more.",
         "discord 7 may not talk to me any more.",
@@ -172,7 +195,7 @@ describe("chat commands", () => {
       ]);
     });
 
-    test.each(["approve", "deny", "approve A B", "revoke", "revoke a b c", "list all", "open"])(
+    test.each(["approve", "deny", "approve A B C", "revoke", "revoke a b c", "list all", "open"])(
       "%s is answered with how it is used",
       async (rest) => {
         const { asked, pairing } = pairings();
@@ -221,7 +244,7 @@ describe("chat commands", () => {
       ]);
     });
 
-    test.each(["/approve", "/deny A B"])("%s asks for one code", async (content) => {
+    test.each(["/approve", "/deny"])("%s asks for one code", async (content) => {
       const { given, approvals } = answers("answered");
       expect((await say([content], { approvals }))[0]).toContain("with the code of the question");
       expect(given).toEqual([]);

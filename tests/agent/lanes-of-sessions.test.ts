@@ -5,6 +5,32 @@ import type { Scripted } from "../fakes/model.ts";
 import { textReply } from "../fakes/model.ts";
 import { chat, held, startAgent } from "./started.ts";
 
+/** A tool whose calls wait for a person, until the test lets them. */
+function asking() {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  let aside: ReturnType<typeof startAgent>["aside"] | undefined;
+  const tool = defineTool({
+    name: "risky",
+    description: "",
+    parameters: v.strictObject({}),
+    async permit(_, { turn }) {
+      asked.resolve();
+      await aside?.(turn, () => answer.promise);
+      return { decision: "allow" };
+    },
+    execute: async () => toolOk("done"),
+  });
+  return {
+    tool,
+    asked: asked.promise,
+    answer: answer.resolve,
+    use(agent: ReturnType<typeof startAgent>) {
+      aside = agent.aside;
+    },
+  };
+}
+
 describe("createDispatch(), with many sessions", () => {
   test("answers 500 sessions at once, none waiting for another, and tells who begins", async () => {
     const SESSIONS = 500;
@@ -43,6 +69,24 @@ describe("createDispatch(), with many sessions", () => {
     const answered = agent.finals().map(({ id }) => id as string);
     expect(answered).toEqual(["3/final", "1/final", "2/final"]);
     await agent.stop();
+  });
+
+  test("aside() lets others have the place of a turn that waits for a person, and it goes on when it has its answer", async () => {
+    const risky = asking();
+    const script = [{ calls: [{ name: "risky" }] }, "two", "one"];
+    const agent = startAgent({ script, tools: [risky.tool] }, { maxTurns: 1 });
+    risky.use(agent);
+    await agent.send({ id: "1", ...chat("a") });
+    await risky.asked;
+    await agent.send({ id: "2", ...chat("b") });
+    await agent.finalsAre(1);
+    risky.answer();
+    await agent.finalsAre(2);
+    await agent.stop();
+    expect(agent.finals().map(({ id, content }) => [id as string, content])).toEqual([
+      ["2/final", "two"],
+      ["1/final", "one"],
+    ]);
   });
 
   test("/stop ends at once what waits for turns of other sessions", async () => {
@@ -112,18 +156,20 @@ describe("createDispatch(), when nothing can be published", () => {
       };
     };
 
-  test("tries again later with the answer that the session has, and asks no model for it", async () => {
-    // Each attempt is two: the answer, and the sentence that it failed.
-    const agent = startAgent({ script: ["one", "two"] }, failing(4));
-    await agent.send({ id: "1" });
-    while (agent.ended.length === 0) await agent.clock.advance(1_000);
-    await agent.finalsAre(1);
-    await agent.stop();
-    expect(agent.finals()).toMatchObject([{ content: "one", answers: ["1"] }]);
-    expect(agent.model.requests).toHaveLength(1);
-    expect((await agent.stored()).map(({ content }) => content)).toEqual(["hello", "one"]);
-    expect(agent.started).toEqual(["1"]);
-  });
+  test.each([1, 4])(
+    "tries again later, after %d times, with the answer that the session has, and asks no model for it",
+    async (times) => {
+      const agent = startAgent({ script: ["one", "two"] }, failing(times));
+      await agent.send({ id: "1" });
+      while (agent.ended.length === 0) await agent.clock.advance(1_000);
+      await agent.finalsAre(1);
+      await agent.stop();
+      expect(agent.finals()).toMatchObject([{ content: "one", answers: ["1"] }]);
+      expect(agent.model.requests).toHaveLength(1);
+      expect((await agent.stored()).map(({ content }) => content)).toEqual(["hello", "one"]);
+      expect(agent.started).toEqual(["1"]);
+    },
+  );
 
   test("answers a command later too, with all that it stopped", async () => {
     const agent = startAgent({ script: [{ hang: true, text: "x" }] }, failing(2));
@@ -178,6 +224,7 @@ describe("createDispatch(), with notes", () => {
     await agent.send({ id: "2", content: "/stop" });
     await agent.finalsAre(1);
     expect(agent.finals()[0]?.answers as readonly string[]).toEqual(["2", "1"]);
+    while (agent.undone().length > 0) await new Promise((resolve) => setImmediate(resolve));
     await agent.stop();
     expect((await agent.stored()).map(({ content }) => content)).toContain("It was sent");
   });
@@ -217,6 +264,19 @@ describe("createDispatch(), told to end", () => {
     expect(agent.undone()).toContain("2");
     expect(agent.model.requests).toHaveLength(1);
     expect(agent.clock.elapsed()).toBe(0);
+  });
+
+  test("does not wait for a turn that waits for a person, since no answer is taken in any more", async () => {
+    const risky = asking();
+    const script = [{ calls: [{ name: "risky" }] }];
+    const agent = startAgent({ script, tools: [risky.tool] }, { drainMs: 20_000, isWaiting: () => true });
+    risky.use(agent);
+    await agent.send({ id: "1" });
+    await risky.asked;
+    await agent.stop();
+    expect(agent.clock.elapsed()).toBe(0);
+    expect(agent.undone()).toEqual(["1"]);
+    expect((await agent.stored()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
   test("stops what has not ended in that time, and leaves it undone", async () => {

@@ -76,6 +76,16 @@ function counters() {
         return toolOk(`changed ${what}`);
       },
     }),
+    defineTool({
+      name: "tell",
+      description: "",
+      parameters,
+      repeatable: true,
+      async execute(_, { call }) {
+        begun.push(call);
+        return toolOk("told");
+      },
+    }),
   ];
   return { begun, tools };
 }
@@ -239,6 +249,19 @@ describe("createDispatch(), when a message comes again after a crash", () => {
     expect(begun).toEqual([`! ${calls[1]?.id}`, `${calls[2]?.id}`]);
     const sent = model.requests[0]?.messages.filter(({ role }) => role === "tool");
     expect(sent?.map(({ content }) => content)).toEqual([INTERRUPTED, "changed x", "saw x"]);
+  });
+
+  test("runs a call that may have begun where running it again changes nothing more", async () => {
+    const { world, model, begun, dead } = begin(["done"]);
+    await dead;
+    const calls = [call(0, 0, "tell"), call(0, 1, "change")];
+    await leave(world, [user, { role: "assistant", content: "", tool_calls: calls }]);
+    const life = world.start();
+    await life.settled();
+    await life.end();
+    expect(begun).toEqual([`${calls[0]?.id}`, `! ${calls[1]?.id}`]);
+    const sent = model.requests[0]?.messages.filter(({ role }) => role === "tool");
+    expect(sent?.map(({ content }) => content)).toEqual(["told", "changed x"]);
   });
 
   test("runs a call that waited for the owner, since it has surely not begun", async () => {

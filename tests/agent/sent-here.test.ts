@@ -62,6 +62,14 @@ describe("createDispatch(), when a tool has sent something", () => {
     expect(JSON.stringify(agent.model.requests)).not.toContain("sent_to");
   });
 
+  test("to a program that waits for the end of the turn, sends the answer too", async () => {
+    const agent = start([sends(), "the answer"], { waitsForFinal: (channel) => channel === "cli" });
+    await agent.send({ id: "1" });
+    await whenEnded(agent);
+    await agent.stop();
+    expect(agent.put).toMatchObject([{ id: "1/final", channel: "cli", content: "the answer" }]);
+  });
+
   test.each([
     ["another chat", { chatId: "other" }, {}],
     ["another channel", { channel: "telegram" }, {}],

@@ -28,7 +28,7 @@ export function startAgent(
       return Object.assign(Object.create(session) as Session, { archive });
     },
   };
-  const running = createDispatch({
+  const dispatch = createDispatch({
     ...fixture.deps,
     bus: {
       ...fixture.bus,
@@ -48,9 +48,11 @@ export function startAgent(
     onTurnStarted: ({ id }) => started.push(id),
     onTurnEnded: (event) => ended.push(event),
     ...(typeof deps === "function" ? deps(fixture) : deps),
-  }).run(abort.signal);
+  });
+  const running = dispatch.run(abort.signal);
   return {
     ...fixture,
+    aside: dispatch.aside,
     ended,
     started,
     /** Ids of messages that the bus would hand out again. */

@@ -58,14 +58,27 @@ test("runParts() gives answers what turns left of the time, and no more", async 
   const running = runParts(parts, ending.signal);
   ending.abort();
   await clock.advance(0);
-  await clock.advance(15_000);
+  await clock.advance(17_000);
   gates.turns.resolve();
+  await clock.advance(0);
+  await clock.advance(2_999);
+  expect(events).not.toContain("delivery told");
+  await clock.advance(1);
+  await running;
+  expect(events).toContain("delivery ended");
+});
+
+test("runParts() does not wait all of the time for answers that a platform does not take", async () => {
+  const { parts, events, gates, clock } = setUp({ drainMs: 20_000 });
+  gates.turns.resolve();
+  const ending = new AbortController();
+  const running = runParts(parts, ending.signal);
+  ending.abort();
   await clock.advance(0);
   await clock.advance(4_999);
   expect(events).not.toContain("delivery told");
   await clock.advance(1);
   await running;
-  expect(events).toContain("delivery ended");
 });
 
 test("runParts() leaves answers a second when turns have used all of the time", async () => {

@@ -199,6 +199,21 @@ test("createJournalBus() makes the file anew when it is gone or another has take
   }
 });
 
+test.each(["gone", "other", "shorter"])(
+  "publishInbound() refuses a message that nobody would find, because the file is %s, and makes the file anew",
+  async (harm) => {
+    const { disk, bus, clock } = await opened();
+    await receive(bus, "a");
+    if (harm === "gone") await disk.rename(INBOX, `${INBOX}.moved`);
+    else if (harm === "other") disk.write(INBOX, `{"v":1}\n${" ".repeat(10_000)}\n`);
+    else disk.cut(INBOX, 20);
+    await expect(receive(bus, "b")).rejects.toThrow("by somebody else");
+    await clock.advance(1000);
+    expect(await receive(bus, "b")).toBe(true);
+    expect((await idsAfterRestart(disk)).inbound).toEqual(["a", "b"]);
+  },
+);
+
 test("done() leaves the file as it is when there is no room to make it smaller, and tries again later", async () => {
   const disk = createFakeDisk();
   const { bus, clock, log } = await openJournal(disk, { compactAt: 1000 });

@@ -315,6 +315,7 @@ test("outbox.drop() of a message that is being sent leaves nothing for its deliv
   await bus.publishOutbound(outboundFinal({ id: "a" }), never);
   await settle(clock);
   await bus.outbox.drop(outboundId("a"));
+  expect(waiting.outbound[0]?.isOver).toBe(true);
   await waiting.outbound[0]?.part("11");
   await waiting.outbound[0]?.failed("late");
   await waiting.outbound[0]?.done();
@@ -463,6 +464,20 @@ test("publishInbound() takes an id again after a week, unless it is among the ne
   // The clock of this one begins where that of the other began: what is of the future stays.
   const again = await openJournal(disk.afterKill(), options);
   for (const id of ["e", "f", "d"]) expect(await receive(again.bus, id)).toBe(false);
+});
+
+test("publishInbound() knows an id after a restart although seen.jsonl was gone for a while", async () => {
+  const disk = createFakeDisk();
+  const { bus, clock, waiting } = await opened(disk, { compactAt: 1 });
+  for (const id of ["a", "b"]) {
+    if (id === "b") await disk.rename(SEEN, `${SEEN}.moved`);
+    await receive(bus, id);
+    await settle(clock);
+    await waiting.inbound.at(-1)?.done();
+    await settle(clock);
+  }
+  const again = await openJournal(disk.afterKill());
+  for (const id of ["a", "b"]) expect(await receive(again.bus, id)).toBe(false);
 });
 
 test("createJournalBus() keeps seen.jsonl short by leaving out what is forgotten", async () => {

@@ -207,3 +207,115 @@ test("close() stops every channel, also when one does not stop well", async () =
   expect(stopped).toEqual(["a", "b"]);
   expect(log.lines.filter((line) => line.includes("a") && line.includes("it hangs"))).toHaveLength(1);
 });
+
+function superviseOne(channel: Partial<Channel>, create?: () => Promise<Channel>) {
+  const clock = createFakeClock();
+  const log = createFakeLog();
+  const ended = new AbortController();
+  let report: (isConnected: boolean) => void = () => {};
+  const supervisor = createSupervisor({
+    channels: [
+      {
+        name: "odd",
+        async create(reports) {
+          report = (isConnected) => reports.report({ isConnected });
+          return create === undefined ? { ...channelThat(untilAborted), ...channel } : create();
+        },
+      },
+      { name: "fine", create: async () => channelThat(untilAborted) },
+    ],
+    clock,
+    log,
+    onChange: () => {},
+  });
+  return { supervisor, clock, log, ended, report: (isConnected: boolean) => report(isConnected) };
+}
+
+test("open() gives up a channel that is never made, and stops one that is made too late", async () => {
+  const late = Promise.withResolvers<Channel>();
+  let stops = 0;
+  const { supervisor, clock, log } = superviseOne({}, () => late.promise);
+  let isOpen = false;
+  const opening = supervisor.open().then(() => {
+    isOpen = true;
+  });
+  await clock.advance(29_999);
+  expect(isOpen).toBe(false);
+  await clock.advance(1);
+  await opening;
+  expect(supervisor.status().map(({ state }) => state)).toEqual(["failed", "starting"]);
+  expect(log.lines.join("\n")).toContain("could not be made within 30 s");
+  const stopped = Promise.withResolvers<void>();
+  late.resolve({
+    ...channelThat(untilAborted),
+    async stop() {
+      stops++;
+      stopped.resolve();
+    },
+  });
+  await stopped.promise;
+  expect(stops).toBe(1);
+  expect(supervisor.get("odd")).toBeUndefined();
+});
+
+test("run() takes a start that throws at once for one that broke", async () => {
+  let starts = 0;
+  const { supervisor, clock, ended } = superviseOne({
+    start() {
+      starts++;
+      throw new Error("before it began");
+    },
+  });
+  await supervisor.open();
+  const running = supervisor.run(ended.signal);
+  await clock.advance(0);
+  await clock.advance(1_000);
+  expect(starts).toBe(2);
+  expect(stateOf(supervisor, "odd")).toMatchObject({ state: "disconnected", detail: "before it began" });
+  ended.abort();
+  await running;
+});
+
+test("status() does not believe what a channel reports when it does not run", async () => {
+  const { supervisor, clock, ended, report } = superviseOne({
+    start: async () => Promise.reject(new Error("the line broke")),
+  });
+  await supervisor.open();
+  report(true);
+  expect(stateOf(supervisor, "odd")?.state).toBe("starting");
+  const running = supervisor.run(ended.signal);
+  await clock.advance(0);
+  report(true);
+  expect(stateOf(supervisor, "odd")).toMatchObject({ state: "disconnected", detail: "the line broke" });
+  ended.abort();
+  await running;
+});
+
+test("run() and close() wait five seconds for a channel that does not end", async () => {
+  const forever = () => new Promise<void>(() => {});
+  const { supervisor, clock, log, ended } = superviseOne({ start: forever, stop: forever });
+  await supervisor.open();
+  const running = supervisor.run(ended.signal);
+  await clock.advance(0);
+  ended.abort();
+  await clock.advance(0);
+  await clock.advance(5_000);
+  await running;
+  const closing = supervisor.close();
+  await clock.advance(5_000);
+  await closing;
+  expect(log.lines.filter((line) => line.includes("did not end within 5 s"))).toHaveLength(2);
+});
+
+test("run() says little of a channel that works for a second, time and again", async () => {
+  const { supervisor, clock, log, ended } = setUp({
+    flapping: (signal) => clock.sleep(1_000, signal),
+  });
+  await supervisor.open();
+  const running = supervisor.run(ended.signal);
+  await clock.advance(0);
+  await clock.advance(24 * 3_600_000);
+  expect(log.lines.length).toBeLessThan(310);
+  ended.abort();
+  await running;
+});

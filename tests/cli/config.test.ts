@@ -74,6 +74,20 @@ test("config check prints warnings, also for variables that are not set", async 
   expect(app.terminal.stdout).toContain("providers.a.apiKey: the environment variable UNSET is not set");
 });
 
+test("config check prints what is odd about channels that are enabled", async () => {
+  const channel = { exists: true, problem: undefined };
+  const app = {
+    ...makeApp("{}"),
+    channels: async () => [
+      { ...channel, name: "a", enabled: true, warnings: ["Nobody is let in"] },
+      { ...channel, name: "b", enabled: false, warnings: ["Nobody minds"] },
+    ],
+  };
+  expect(await run(app, "check")).toBe(0);
+  expect(app.terminal.stdout).toStartWith("Warning: Nobody is let in\n");
+  expect(app.terminal.stdout).not.toContain("Nobody minds");
+});
+
 test("config check refuses a time zone that only its variable makes wrong", async () => {
   const text = JSON.stringify({ agents: { defaults: { timezone: variable("ZONE") } } });
   expect(await refusalOf(run(makeApp(text, { env: { ZONE: "Mars/Base" } }), "check"))).toStartWith(

@@ -23,7 +23,7 @@ function setUp({ chosen = model, outcome = "ended" as "ended" | "restart" } = {}
     ...app,
     async gateway(options) {
       started.push(options);
-      options.onReady("http://127.0.0.1:18790");
+      options.onReady({ address: "http://127.0.0.1:18790", channels: ["telegram"] });
       return outcome;
     },
     startAgain: async () => 75,
@@ -33,10 +33,12 @@ function setUp({ chosen = model, outcome = "ended" as "ended" | "restart" } = {}
   return { run, started, wanted, app: whole, terminal: app.terminal };
 }
 
-test("gateway says where it listens, and what answers", async () => {
+test("gateway says where it listens, and what answers where", async () => {
   const { run, terminal } = setUp();
   expect(await run()).toBe(0);
-  expect(terminal.stderr).toBe("nanobot 0.0.0 listens on http://127.0.0.1:18790, test-model answers\n");
+  expect(terminal.stderr).toBe(
+    "nanobot 0.0.0 listens on http://127.0.0.1:18790, test-model answers on telegram\n",
+  );
 });
 
 test("gateway passes host, port and model on", async () => {

@@ -59,12 +59,23 @@ describe("onboard() without a terminal", () => {
       agents: { defaults: {} },
       providers: {},
       channels: {},
+      access: { pairing: true },
       tools: {},
     });
     expect(existsSync(join(home, "workspace", "memory", "MEMORY.md"))).toBe(true);
     expect(app.terminal.stdout).toContain("SOUL.md");
     expect(app.terminal.stdout).toEndWith("Next: nanobot agent\n");
   });
+
+  test.each([{}, { access: { pairing: false } }, { access: { approvers: [] } }])(
+    "onboard() leaves it to a configuration that is there, %j, whether strangers get a code",
+    async (config) => {
+      const home = makeHome(config);
+      await run(createTestApp({ home }), { provider: "openrouter", "api-key": "k", model: "m" });
+      const { access } = JSON.parse(configText(home));
+      expect({ access }).toEqual({ access: config.access });
+    },
+  );
 
   test("onboard() writes what the flags say, and shows no key", async () => {
     const home = makeHome();

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { command } from "../../src/cli/outbox.ts";
 import type { App } from "../../src/core/app.ts";
 import type { Outbox, OutboxEntry } from "../../src/core/bus.ts";
@@ -47,7 +49,7 @@ function setUp(entries: readonly OutboxEntry[], { running }: { running: boolean 
       options,
       signal: new AbortController().signal,
     });
-  return { run, done, terminal: app.terminal };
+  return { run, done, terminal: app.terminal, home: app.platform.homeFolder };
 }
 
 const a = "telegram:update:1/final" as OutboundId;
@@ -113,4 +115,10 @@ describe.each([[true], [false]])("nanobot outbox, with a gateway that runs: %p",
     await expect(run("drop", positionals, options)).rejects.toThrow("Name one message");
     expect(done).toEqual([]);
   });
+});
+
+test("list, without a gateway, makes a whole workspace where there was none, and not a folder without templates", async () => {
+  const { run, home } = setUp([], { running: false });
+  expect(await run("list")).toBe(0);
+  expect(existsSync(join(home ?? "", "workspace", "SOUL.md"))).toBe(true);
 });

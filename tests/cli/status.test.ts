@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { command } from "../../src/cli/status.ts";
-import type { CommandsInfo } from "../../src/core/app.ts";
+import type { App, CommandsInfo } from "../../src/core/app.ts";
 import { UserError } from "../../src/core/errors.ts";
 import type { SessionStore } from "../../src/core/session.ts";
 import { makeFolder } from "../tools/fixture.ts";
@@ -16,7 +16,17 @@ const store: SessionStore = {
   keys: async () => [],
 };
 
-async function statusWith(commands: CommandsInfo, json = false): Promise<string> {
+const anyCommands: CommandsInfo = {
+  enabled: true,
+  policy: "guarded",
+  sandbox: { kind: "bwrap", hasProc: true },
+};
+
+async function statusWith(
+  commands: CommandsInfo,
+  json = false,
+  gateway: Partial<Pick<App, "askGateway" | "channels">> = {},
+): Promise<string> {
   const app = createTestApp({ home: makeFolder() });
   await command.run?.({
     app: {
@@ -29,6 +39,7 @@ async function statusWith(commands: CommandsInfo, json = false): Promise<string>
         run: unused,
       }),
       commands: async () => commands,
+      ...gateway,
       chooseModel: () => Promise.reject(new UserError("There is no model")),
     },
     positionals: [],
@@ -58,4 +69,48 @@ test("status says when no command can be run", async () => {
 test("status --json has the policy and the sandbox", async () => {
   const commands: CommandsInfo = { enabled: true, policy: "ask", sandbox: { kind: "bwrap", hasProc: true } };
   expect(JSON.parse(await statusWith(commands, true))).toMatchObject({ commands });
+});
+
+const running = {
+  version: "0.1.0",
+  pid: 7,
+  startedAt: "2026-12-01T09:00:00.000Z",
+  address: "http://127.0.0.1:18790",
+  journal: null,
+  outbox: 0,
+};
+
+test.each([
+  [{}, "running at http://127.0.0.1:18790 (pid 7, since 2026-12-01T09:00:00.000Z)"],
+  [
+    { outbox: 2, journal: "the disk is full\u001b[31m" },
+    "running at http://127.0.0.1:18790 (pid 7, since 2026-12-01T09:00:00.000Z, 2 not delivered) ✗ the disk is full",
+  ],
+])("status says that a gateway runs, and how it is: %j", async (more, line) => {
+  const askGateway = async () => ({ running: true, value: { ...running, ...more } }) as const;
+  expect(await statusWith(anyCommands, false, { askGateway })).toContain(`\nGateway:   ${line}\n`);
+  expect(JSON.parse(await statusWith(anyCommands, true, { askGateway })).gateway).toMatchObject({
+    running: true,
+    pid: 7,
+  });
+});
+
+test("status says that no gateway runs, or that one does not answer", async () => {
+  expect(await statusWith(anyCommands)).toContain("\nGateway:   not running\n");
+  const askGateway = () => Promise.reject(new UserError("The gateway does not answer"));
+  expect(await statusWith(anyCommands, false, { askGateway })).toContain(
+    "\nGateway:   ✗ The gateway does not answer\n",
+  );
+});
+
+test("status names the channels that are enabled, and what is wrong with one", async () => {
+  expect(await statusWith(anyCommands)).toContain("\nChannels:  none is enabled\n");
+  const channels = async () => [
+    { name: "telegram", enabled: true, exists: true, problem: undefined },
+    { name: "slack", enabled: true, exists: false, problem: "There is no channel" },
+    { name: "webhook", enabled: false, exists: true, problem: undefined },
+  ];
+  expect(await statusWith(anyCommands, false, { channels })).toContain(
+    "\nChannels:  telegram, slack ✗ There is no channel\n",
+  );
 });

@@ -10,8 +10,8 @@ const schema = v.object({
 });
 
 async function read(block: object) {
-  const { config } = await makeConfig({ channels: { some: block } }).load();
-  return readChannelSection(schema, channelBlock(config, "some"), "some");
+  const { config } = await makeConfig({ channels: { telegram: block } }).load();
+  return readChannelSection(schema, channelBlock(config, "telegram"), "telegram");
 }
 
 test("readChannelSection() understands both spellings, and leaves what all channels share to others", async () => {
@@ -31,25 +31,25 @@ test("readChannelSection() understands both spellings, and leaves what all chann
 test("readChannelSection() warns of an unknown key with the nearest known one", async () => {
   const { warnings } = await read({ token: "t", tokn: "x", pollTimeot: 1 });
   expect(warnings).toEqual([
-    'Unknown key channels.some.tokn is ignored; did you mean "token"?',
-    'Unknown key channels.some.pollTimeot is ignored; did you mean "pollTimeout"?',
+    'Unknown key channels.telegram.tokn is ignored; did you mean "token"?',
+    'Unknown key channels.telegram.pollTimeot is ignored; did you mean "pollTimeout"?',
   ]);
 });
 
 test.each([
-  [{}, "Read settings: channels.some.token: expected a string, found nothing"],
-  [{ token: 5 }, "Read settings: channels.some.token: expected a string, found a number"],
+  [{}, "Read settings: channels.telegram.token: expected a string, found nothing"],
+  [{ token: 5 }, "Read settings: channels.telegram.token: expected a string, found a number"],
   [
     { token: "t", poll_timeout: "5" },
-    "Read settings: channels.some.poll_timeout: expected a number, found a string",
+    "Read settings: channels.telegram.poll_timeout: expected a number, found a string",
   ],
   [
     { token: "t", dm: { allow_from: [1] } },
-    "Read settings: channels.some.dm.allow_from[0]: expected a string, found a number",
+    "Read settings: channels.telegram.dm.allow_from[0]: expected a string, found a number",
   ],
   [
     { token: "t", pollTimeout: 1, poll_timeout: 2 },
-    "Read settings: channels.some.poll_timeout: the key is there twice, in two spellings",
+    "Read settings: channels.telegram.poll_timeout: the key is there twice, in two spellings",
   ],
 ])("readChannelSection() refuses %j", async (block, problem) => {
   await expect(read(block)).rejects.toThrow(problem);

@@ -104,6 +104,14 @@ describe("loadConfig() warns", () => {
     expect(warnings).toEqual([]);
   });
 
+  test("of a channel that does not exist here, with the one that may be meant", async () => {
+    const channels = { telegrm: { enabled: true }, slack: { enabled: true }, websocket: { enabled: true } };
+    expect(await warningsFor({ channels })).toEqual([
+      `${noEffect("channels.telegrm")}; did you mean "telegram"?`,
+      noEffect("channels.slack"),
+    ]);
+  });
+
   test("of no preset, since presets are supported", async () => {
     const modelPresets = { fast: { model: "m" } };
     expect(await warningsFor({ modelPresets, agents: { defaults: { modelPreset: "fast" } } })).toEqual([]);

@@ -46,6 +46,19 @@ test("configJsonSchema() says types, defaults and descriptions", async () => {
   });
 });
 
+test("configJsonSchema() knows the keys of each channel, its own and those that all share", async () => {
+  const schema = await configJsonSchema();
+  for (const [name, own] of [
+    ["telegram", "apiRoot"],
+    ["webhook", "hooks"],
+    ["websocket", "allowedOrigins"],
+  ] as const) {
+    expect(schema).toHaveProperty(["properties", "channels", "properties", name, "properties", own]);
+    expect(schema).toHaveProperty(["properties", "channels", "properties", name, "properties", "allowFrom"]);
+  }
+  expect(schema).not.toHaveProperty(["properties", "channels", "properties", "cli"]);
+});
+
 test("configJsonSchema() demands no key that has a default", async () => {
   const schema = await configJsonSchema();
   expect(schema.required).toEqual([]);

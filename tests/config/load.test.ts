@@ -101,6 +101,19 @@ describe("loadConfig() reads", () => {
     expect(raw).toEqual(content);
   });
 
+  test("loadConfig() takes any keys of channels that do not exist here, but for those that say who may talk", async () => {
+    const channels = { napcat: { groupPolicy: 0.3, pairing: "by hand", sendProgress: null } };
+    const { config, warnings } = await makeConfig({ channels }).load();
+    expect(config.channels["napcat"]).toEqual(channels.napcat);
+    expect(warnings).toEqual([]);
+    expect(await makeConfig({ channels: { napcat: { allow_from: "me" } } }).refusal()).toContain(
+      "channels.napcat.allow_from: expected a list",
+    );
+    expect(await makeConfig({ channels: { telegram: { group_policy: 0.3 } } }).refusal()).toContain(
+      "channels.telegram.group_policy: expected one of",
+    );
+  });
+
   test("loadConfig() expands no variables", async () => {
     const { config } = await makeConfig({ providers: { a: { apiKey: variable("KEY") } } }).load({
       env: { KEY: "k" },

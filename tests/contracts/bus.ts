@@ -224,6 +224,20 @@ export function busContract(name: string, make: MakeBus): void {
       expect<string>((await take(source)).message.id).toBe("b");
     });
 
+    test("isOver says when no more of a message is to be sent", async () => {
+      const bus = await make();
+      for (const id of ["a", "b"]) await bus.publishOutbound(outboundFinal({ id }), never);
+      await bus.publishOutbound(outboundDelta({ id: "c" }), never);
+      const source = bus.outbound(never)[Symbol.asyncIterator]();
+      const deliveries = [await take(source), await take(source), await take(source)] as const;
+      await deliveries[0].part("1");
+      expect(deliveries.map(({ isOver }) => isOver)).toEqual([false, false, false]);
+      await deliveries[0].done();
+      await deliveries[1].failed("the chat is gone");
+      await deliveries[2].done();
+      expect(deliveries.map(({ isOver }) => isOver)).toEqual([true, true, true]);
+    });
+
     test("outbound() hands out what may be lost and what must arrive in one order", async () => {
       const bus = await make();
       const all = [

@@ -8,10 +8,11 @@ import {
   type Channel,
   type ChannelCapabilities,
   type ChannelContext,
+  type ChannelDefinition,
   type OutboundPart,
   SendError,
 } from "../../src/core/channel.ts";
-import type { InboundMessage } from "../../src/core/messages.ts";
+import type { InboundMessage, Origin } from "../../src/core/messages.ts";
 import { outboundFinal } from "../fakes/messages.ts";
 import { until } from "../fakes/until.ts";
 
@@ -25,6 +26,8 @@ export interface ChannelPlatform {
   /** Of a private chat with somebody. */
   readonly chatId: string;
   say(text: string): PlatformEvent;
+  /** The same by somebody who does not know the secret, where that is what lets people in. */
+  sayWithoutSecret?(text: string): PlatformEvent;
   /** Hands the event out again, as after an acknowledgement that was lost. */
   again(event: PlatformEvent): void;
   /** Whether the platform was told that the event is safe. */
@@ -48,11 +51,22 @@ export interface ChannelSubject {
   /** Nothing that is shown or reported may hold one. */
   readonly secrets: readonly string[];
   readonly platform: ChannelPlatform;
+  /** What was said, in a message that holds more than that. */
+  saidIn?(message: InboundMessage): string;
+}
+
+export interface ChannelNature {
+  readonly permission?: ChannelDefinition["admits"];
+  /** Of what people say. */
+  readonly origin?: Origin;
+  /** Why `send` never waits for the platform. */
+  readonly sendsAtOnce?: string;
 }
 
 export type MakeChannel = (ports: ChannelPorts) => Promise<ChannelSubject>;
 
 interface Opened extends ChannelSubject {
+  saidIn(message: InboundMessage): string;
   readonly emitted: InboundMessage[];
   readonly reports: { isConnected: boolean; detail?: string }[];
   readonly heard: () => number;
@@ -80,6 +94,7 @@ async function open(make: MakeChannel, ports: Partial<ChannelPorts> = {}): Promi
   let ending = new AbortController();
   let ended: Promise<void> = Promise.resolve();
   return {
+    saidIn: ({ content }) => content,
     ...subject,
     emitted,
     reports,
@@ -114,7 +129,19 @@ function part(platform: ChannelPlatform, text: string, key = "part-0"): Outbound
   return { message, index: 0, key, chatId, content: { kind: "text", text, isPlain: true } };
 }
 
-export function channelContract(name: string, make: MakeChannel): void {
+/** A part of the contract, or why it cannot apply to a channel. */
+function applies(title: string, reason: string | undefined, body: () => Promise<void>): void {
+  if (reason === undefined) test(title, body);
+  else test.skip(`${title}: ${reason}`, body);
+}
+
+export function channelContract(
+  name: string,
+  make: MakeChannel,
+  { permission = "senders", origin = "chat", sendsAtOnce }: ChannelNature = {},
+): void {
+  const asksNobody = permission === "secret" ? "whoever knows the secret is listened to" : undefined;
+
   describe(`${name}, as a channel`, () => {
     test("start() reports that it is connected, and that it heard from the platform", async () => {
       const { start, heard, finish, platform, emitted } = await open(make);
@@ -126,18 +153,13 @@ export function channelContract(name: string, make: MakeChannel): void {
     });
 
     test("start() emits what is said, with everything that the agent needs", async () => {
-      const { start, finish, platform, emitted, channel: _ } = await open(make);
+      const { start, finish, platform, emitted, saidIn } = await open(make);
       await start();
       platform.say("What time is it?");
       await until(() => emitted.length === 1);
       const [message] = emitted;
-      expect(message).toMatchObject({
-        kind: "message",
-        chatId: platform.chatId,
-        content: "What time is it?",
-        media: [],
-        origin: "chat",
-      });
+      expect(message).toMatchObject({ kind: "message", chatId: platform.chatId, media: [], origin });
+      expect(message && saidIn(message)).toBe("What time is it?");
       expect(message?.id).toStartWith(`${message?.channel}:`);
       expect(message?.sessionKey).toStartWith(`${message?.channel}:${platform.chatId}`);
       expect(message?.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -146,22 +168,22 @@ export function channelContract(name: string, make: MakeChannel): void {
     });
 
     test("start() emits in the order of the chat, and each event under an id of its own", async () => {
-      const { start, finish, platform, emitted } = await open(make);
+      const { start, finish, platform, emitted, saidIn } = await open(make);
       await start();
       const said = ["one", "two", "three", "four"];
       for (const text of said) platform.say(text);
       await until(() => emitted.length === said.length);
-      expect(emitted.map(({ content }) => content)).toEqual(said);
+      expect(emitted.map(saidIn)).toEqual(said);
       expect(new Set(emitted.map(({ id }) => id)).size).toBe(said.length);
       await finish();
     });
 
     test("start() emits what was said while it was away", async () => {
-      const { start, finish, platform, emitted } = await open(make);
+      const { start, finish, platform, emitted, saidIn } = await open(make);
       platform.say("Are you there?");
       await start();
       await until(() => emitted.length === 1);
-      expect(emitted[0]?.content).toBe("Are you there?");
+      expect(emitted.map(saidIn)).toEqual(["Are you there?"]);
       await finish();
     });
 
@@ -220,18 +242,22 @@ export function channelContract(name: string, make: MakeChannel): void {
       await finish();
     });
 
-    test("start() emits nothing of somebody who is not listened to, and shows nothing", async () => {
-      const { start, finish, platform, emitted } = await open(make, { admit: async () => false });
-      await start();
-      const event = platform.say("let me in");
-      await until(() => platform.isAcknowledged(event));
-      await quiet();
-      expect(emitted).toEqual([]);
-      expect(platform.shown()).toEqual([]);
-      await finish();
-    });
+    applies(
+      "start() emits nothing of somebody who is not listened to, and shows nothing",
+      asksNobody,
+      async () => {
+        const { start, finish, platform, emitted } = await open(make, { admit: async () => false });
+        await start();
+        const event = platform.say("let me in");
+        await until(() => platform.isAcknowledged(event));
+        await quiet();
+        expect(emitted).toEqual([]);
+        expect(platform.shown()).toEqual([]);
+        await finish();
+      },
+    );
 
-    test("start() acknowledges nothing when nobody can tell who is listened to", async () => {
+    applies("start() acknowledges nothing when nobody can tell who is listened to", asksNobody, async () => {
       let asked = 0;
       const { start, finish, platform, emitted } = await open(make, {
         async admit() {
@@ -249,6 +275,23 @@ export function channelContract(name: string, make: MakeChannel): void {
       expect(emitted).toHaveLength(1);
       await finish();
     });
+
+    if (permission === "secret") {
+      test("start() takes nothing of somebody without the secret, and asks nobody", async () => {
+        const { start, finish, platform, emitted, saidIn } = await open(make, {
+          admit: async () => Promise.reject(new Error("nobody is to be asked")),
+        });
+        await start();
+        const event = platform.sayWithoutSecret?.("let me in") ?? "";
+        await quiet();
+        expect(platform.isAcknowledged(event)).toBe(false);
+        expect(platform.shown()).toEqual([]);
+        platform.say("hello");
+        await until(() => emitted.length === 1);
+        expect(emitted.map(saidIn)).toEqual(["hello"]);
+        await finish();
+      });
+    }
 
     test("send() shows the text and resolves to what the platform calls it", async () => {
       const { channel, capabilities, start, finish, platform } = await open(make);
@@ -301,7 +344,7 @@ export function channelContract(name: string, make: MakeChannel): void {
       await finish();
     });
 
-    test("send() rejects with the signal's reason and leaves no request behind", async () => {
+    applies("send() rejects with the signal's reason and leaves no request behind", sendsAtOnce, async () => {
       const { channel, start, finish, platform } = await open(make);
       platform.say("hello");
       await start();
@@ -336,7 +379,7 @@ export function channelContract(name: string, make: MakeChannel): void {
     });
 
     test("start() works again after stop(), and nothing is lost between", async () => {
-      const { channel, start, finish, platform, emitted } = await open(make);
+      const { channel, start, finish, platform, emitted, saidIn } = await open(make);
       await start();
       platform.say("before");
       await until(() => emitted.length === 1);
@@ -345,7 +388,7 @@ export function channelContract(name: string, make: MakeChannel): void {
       await start();
       platform.say("after");
       await until(() => new Set(emitted.map(({ id }) => id)).size === 3);
-      const contents = [...new Map(emitted.map(({ id, content }) => [id, content])).values()];
+      const contents = [...new Map(emitted.map((message) => [message.id, saidIn(message)])).values()];
       expect(contents).toEqual(["before", "meanwhile", "after"]);
       await finish();
     });

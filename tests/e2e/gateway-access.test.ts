@@ -111,6 +111,15 @@ test("what the owner must allow is put to the owner, by buttons", async () => {
   expect(readFileSync(join(home.workspace, "allowed"), "utf8")).toBe("yes\n");
 });
 
+test("a stranger who is let in by * is not taken for the owner, and allows nothing", async () => {
+  const telegram = { allowFrom: ["*"] };
+  const { server, gateway } = await setUp({ script: askFirst("rm -r build"), more: asking, telegram });
+  server.say(666, "clean up");
+  await eventually(() => shown(server, 666).includes("it was refused"));
+  expect(shown(server, 666).join("\n")).not.toContain("/approve");
+  expect(gateway.stderr()).toContain("gateway.owner");
+});
+
 test("what the owner denies is not done, and nobody else can answer", async () => {
   const { server, home } = await setUp({
     script: askFirst("echo yes | tee -a allowed"),
@@ -152,6 +161,9 @@ test("files of the gateway are its owner's alone, and nothing of the token is lo
   server.say(1, "hello");
   await eventually(() => shown(server).includes("echo: hello"));
   server.fail("getUpdates", "drop", { status: 502, body: "x" });
+  // Else the poll that runs would end in half a minute.
+  server.say(1, "goodbye");
+  await eventually(() => shown(server).includes("echo: goodbye"));
   await server.called("getUpdates", 4);
   expect(gateway.stderr()).not.toContain(server.token);
   const own = join(home.workspace, ".nanobot");

@@ -147,6 +147,17 @@ test("gateway needs neither HOME nor a locale, in any folder", async () => {
   expect(await gateway.exited).toBe(0);
 });
 
+test("agent that sends something to its own conversation comes to its end, with an answer", async () => {
+  const model = await startModel((body) =>
+    JSON.stringify(body["messages"]).includes('"role":"tool"')
+      ? { text: ["the answer"] }
+      : { toolCalls: [{ name: "message", arguments: { content: "the message" } }] },
+  );
+  const home = newHome(modelAt(model.url));
+  const { code, stdout, stderr } = await run(["agent", "-m", "hello"], { home });
+  expect([code, stdout, stderr]).toEqual([0, "the answer\n", "the message\n"]);
+});
+
 test("agent beside a gateway shares its workspace, and each keeps its sessions", async () => {
   const { server, home } = await setUp();
   await startGateway(home);

@@ -1,7 +1,7 @@
 /** What becomes of messages while turns run, are stopped, end with the program or are killed with it. */
 
 import { afterEach, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Reply } from "../fakes/chat-reply.ts";
@@ -11,7 +11,7 @@ import {
   type TelegramServerOptions,
 } from "../fakes/telegram-server.ts";
 import { echo, eventually, killGateways, lastSaid, startGateway, telegramHome } from "./gateway.ts";
-import { endToEnd, sessionOf, startModel } from "./harness.ts";
+import { endToEnd, modelAt, run, sessionOf, startModel, untilNoProcess, unusualSleep } from "./harness.ts";
 
 endToEnd();
 afterEach(killGateways);
@@ -21,17 +21,19 @@ type Script = (body: JsonObject) => Reply | Promise<Reply>;
 async function setUp({
   script = echo,
   telegram = {},
+  agent = {},
   more = {},
   platform = {},
 }: {
   script?: Script;
   telegram?: object;
+  agent?: Readonly<Record<string, unknown>>;
   more?: object;
   platform?: TelegramServerOptions;
 } = {}) {
   const server = await startTelegramServer({ retryMs: 50, ...platform });
   const model = await startModel(script);
-  const home = telegramHome(server, model.url, telegram, more);
+  const home = telegramHome(server, model.url, telegram, { ...modelAt(model.url, agent), ...more });
   return { server, model, home, gateway: await startGateway(home) };
 }
 
@@ -120,15 +122,39 @@ test("SIGTERM keeps a turn that takes too long for the next start", async () => 
   expect(shown(server)).toHaveLength(1);
 });
 
+test("SIGTERM leaves no command behind, and the turn that ran it goes on at the next start", async () => {
+  const sleep = unusualSleep();
+  const { server, gateway, home } = await setUp({
+    script: (body) =>
+      JSON.stringify(body["messages"]).includes('"role":"tool"')
+        ? echo(body)
+        : { toolCalls: [{ name: "exec", arguments: { command: `${sleep} & touch begun; ${sleep}` } }] },
+    more: { gateway: { port: 0, drainSeconds: 0 }, tools: { exec: { sandbox: "none" } } },
+  });
+  server.say(1, "work");
+  await eventually(() => existsSync(join(home.workspace, "begun")));
+  gateway.signal("SIGTERM");
+  expect(await gateway.exited).toBe(0);
+  await untilNoProcess(sleep);
+  await startGateway(home);
+  await eventually(() => shown(server).includes("echo: work"));
+});
+
 test("a second SIGTERM ends it at once", async () => {
   const { script, reached } = held(["wait"]);
   const { server, gateway } = await setUp({ script });
   server.say(1, "wait");
   await reached;
-  gateway.signal("SIGTERM");
-  await eventually(async () => (await fetch(`${gateway.url}/health`).catch(() => undefined)) === undefined);
-  gateway.signal("SIGTERM");
-  expect(await gateway.exited).toBe(130);
+  let code: number | undefined;
+  void gateway.exited.then((exit) => (code = exit));
+  const began = performance.now();
+  await eventually(() => {
+    // Two that come in the same moment are one.
+    gateway.signal("SIGTERM");
+    return code !== undefined;
+  });
+  expect(code).toBe(130);
+  expect(performance.now() - began).toBeLessThan(10_000);
 });
 
 test("a message that comes while a tool runs joins the turn, and one answer is for both", async () => {
@@ -178,9 +204,47 @@ test("/restart starts the program again, once, and it answers", async () => {
   const again = await startGateway(home);
   server.say(1, "hello");
   await eventually(() => shown(server).includes("echo: hello"));
-  expect(shown(server)).toHaveLength(2);
+  expect(shown(server).sort()).toEqual(["I am back.", "Restarting. I say so when I am back.", "echo: hello"]);
   again.signal("SIGTERM");
   expect(await again.exited).toBe(0);
+});
+
+test("/restart without a service begins one new process, which has the place of the old one, and says so", async () => {
+  const { server, gateway, home } = await setUp({ more: { gateway: { port: 0, restartMode: "spawn" } } });
+  const pidNow = async () => {
+    const { stdout } = await run(["status", "--json"], { home });
+    return (JSON.parse(stdout) as { gateway: { pid?: number } }).gateway.pid;
+  };
+  expect(await pidNow()).toBe(gateway.pid);
+  server.say(1, "/restart");
+  await eventually(() => shown(server).includes("I am back."));
+  server.say(1, "hello");
+  await eventually(() => shown(server).includes("echo: hello"));
+  const pid = (await pidNow()) ?? 0;
+  expect(pid).not.toBe(gateway.pid);
+  // It writes to what the old one was given, so that this ends with both of them.
+  process.kill(pid, "SIGTERM");
+  expect(await gateway.exited).toBe(0);
+  expect(await pidNow()).toBeUndefined();
+  expect(shown(server)).toEqual(["Restarting. I say so when I am back.", "I am back.", "echo: hello"]);
+});
+
+test("a call that waits for the owner takes nobody's place, even where one turn runs at once", async () => {
+  const { server, gateway } = await setUp({
+    script: (body) =>
+      lastSaid(body) === "work"
+        ? { toolCalls: [{ name: "exec", arguments: { command: "id" } }] }
+        : echo(body),
+    agent: { maxConcurrentTurns: 1 },
+    more: { gateway: { port: 0, owner: "telegram:1" }, tools: { exec: { policy: "ask", sandbox: "none" } } },
+  });
+  server.say(1, "work");
+  await eventually(() => shown(server).some((text) => text.includes("/approve ")));
+  server.say(2, "hi");
+  await eventually(() => shown(server, 2).includes("echo: hi"));
+  // Nor does the end wait the whole of its time for an answer that nobody takes in any more.
+  gateway.signal("SIGTERM");
+  expect(await Promise.race([gateway.exited, Bun.sleep(10_000)])).toBe(0);
 });
 
 test("a reply above the limit comes whole, in pieces that fit", async () => {

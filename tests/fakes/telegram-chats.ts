@@ -229,7 +229,7 @@ function readKeyboard(markup: unknown): Keyboard | undefined {
   if (markup === undefined) return undefined;
   const keyboard = markup as Keyboard;
   for (const { text, callback_data: data, copy_text: copy, url } of keyboard.inline_keyboard.flat()) {
-    if (!text) throw bad("inline keyboard button text is empty");
+    if (!text || !/[^\s\p{Cf}]/u.test(text)) throw bad("inline keyboard button text is empty");
     if ([data, copy, url].filter((kind) => kind !== undefined).length !== 1) throw bad("BUTTON_TYPE_INVALID");
     if (data !== undefined && (data === "" || Buffer.byteLength(data) > 64)) throw bad("BUTTON_DATA_INVALID");
     if (copy !== undefined && (!copy.text || copy.text.length > 256)) throw bad("BUTTON_COPY_TEXT_INVALID");

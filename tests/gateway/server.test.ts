@@ -76,6 +76,8 @@ describe("the gateway behind its server", () => {
     expect(response.headers.get("server")).toBeNull();
     const head = await fetch(`${url}/health`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
+    const nowhere = await fetch(`${url}/nowhere`);
+    expect([nowhere.status, nowhere.headers.get("content-type")]).toEqual([404, "text/plain"]);
   });
 
   test("takes a body of any shape up to the limit, and answers 413 beyond it", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { limitSignal } from "../../src/lib/abort.ts";
+import { aborted, limitSignal } from "../../src/lib/abort.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 
 describe("limitSignal()", () => {
@@ -50,4 +50,17 @@ describe("limitSignal()", () => {
     await clock.advance(2_000);
     expect(signal.aborted).toBe(false);
   });
+});
+
+test("aborted() resolves when the signal aborts, and at once when it has", async () => {
+  const end = new AbortController();
+  let isOver = false;
+  const waiting = aborted(end.signal).then(() => {
+    isOver = true;
+  });
+  await Promise.resolve();
+  expect(isOver).toBe(false);
+  end.abort(new Error("enough"));
+  await waiting;
+  await aborted(end.signal);
 });

@@ -51,6 +51,53 @@ test("createLanes() runs no more than its limit at once", async () => {
   expect(most).toBe(2);
 });
 
+test("aside() gives the place of a task to others, and to no more than one, whatever it waits for", async () => {
+  const lanes = createLanes({ limit: 1 });
+  const [first, second, wait] = [gate(), gate(), gate()];
+  const order: string[] = [];
+  const waiting = lanes.run("a", async (aside) => {
+    await Promise.all([aside(() => wait.opened), aside(() => wait.opened)]);
+    order.push("a");
+  });
+  const others = [first, second].map(({ opened }, index) =>
+    lanes.run(`b${index}`, async () => {
+      order.push(`b${index} began`);
+      await opened;
+    }),
+  );
+  const behind = lanes.run("a", async () => void order.push("behind a"));
+  first.open();
+  await others[0];
+  expect(order).toEqual(["b0 began", "b1 began"]);
+  wait.open();
+  await waiting;
+  second.open();
+  await Promise.all([...others, behind]);
+  expect(order.slice(2)).toEqual(["a", "behind a"]);
+  const last = [1, 2].map((key) => lanes.run(`c${key}`, async () => order.push(`c${key}`)));
+  await Promise.all(last);
+});
+
+test("aside() that is not over when its task is leaves the limit as it was", async () => {
+  const lanes = createLanes({ limit: 1 });
+  const wait = gate();
+  let left: Promise<void> = Promise.resolve();
+  await lanes.run("a", async (aside) => {
+    left = aside(() => wait.opened);
+  });
+  wait.open();
+  await left;
+  let running = 0;
+  let most = 0;
+  const count = async () => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+  };
+  await Promise.all(["b", "c", "d"].map((key) => lanes.run(key, count)));
+  expect(most).toBe(1);
+});
+
 test("idle() resolves when every lane is empty, also for tasks added meanwhile", async () => {
   const lanes = createLanes({ limit: 5 });
   let done = 0;

@@ -38,6 +38,7 @@ test("createCommandSpec() gives commands a short environment with defaults", asy
   expect(await environmentOf({})).toEqual({
     HOME: "/home/somebody",
     LANG: "C.UTF-8",
+    NANOBOT_TOOL: "1",
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     PYTHONUNBUFFERED: "1",
     TERM: "dumb",
@@ -58,6 +59,7 @@ test("createCommandSpec() keeps this process's secrets from commands", async () 
   expect(Object.keys(seen).sort()).toEqual([
     "HOME",
     "LANG",
+    "NANOBOT_TOOL",
     "PATH",
     "PYTHONUNBUFFERED",
     "TERM",

@@ -1,11 +1,17 @@
 /** Who may talk to this gateway, whom it may write to, who owns it, and what is put to them. */
 
-import { type Admitted, admissionWarning, createAdmission, isAdmitted } from "../../access/admission.ts";
+import {
+  type Admitted,
+  admissionWarning,
+  createAdmission,
+  isAdmitted,
+  isKnown,
+} from "../../access/admission.ts";
 import { createDurableApprovals } from "../../access/durable-approvals.ts";
 import { createOwner } from "../../access/owner.ts";
 import { createPairing, type PairingStore } from "../../access/pairing.ts";
 import type { FindOwner } from "../../core/access.ts";
-import type { Approvals } from "../../core/approval.ts";
+import type { Answerer, Approvals } from "../../core/approval.ts";
 import type { ChannelContext } from "../../core/channel.ts";
 import type { Log, Platform } from "../../core/platform.ts";
 import type { SessionStore } from "../../core/session.ts";
@@ -30,6 +36,8 @@ export interface Access {
   readonly approvals: Approvals;
   readonly findOwner: FindOwner;
   admissionTo(channel: ConfiguredChannel): ChannelContext["admit"];
+  /** Whether somebody was let in by name, by pairing, by a secret or as the owner, and not only with everybody. */
+  isKnown(who: Answerer): Promise<boolean>;
   /** What the owner should know of who is let in. */
   warningsOf(channel: ConfiguredChannel): readonly string[];
   /** Whether the agent may write to a chat of its own accord. */
@@ -69,7 +77,7 @@ export async function openAccess(parts: AccessParts): Promise<Access> {
     workspace,
     async isAdmitted(channel, senderId) {
       const known = channelOf(channel);
-      return known !== undefined && isAdmitted(admitted(known), senderId);
+      return known !== undefined && isKnown(admitted(known), senderId);
     },
   });
 
@@ -109,7 +117,15 @@ export async function openAccess(parts: AccessParts): Promise<Access> {
       });
     },
 
-    warningsOf({ name, allowFrom, pairing: isOn }) {
+    async isKnown({ channel: name, chatId, senderId }) {
+      const channel = channelOf(name);
+      if (channel === undefined) return false;
+      if (channel.admits === "secret" || (await isOwners(name, chatId))) return true;
+      return isKnown(admitted(channel), senderId);
+    },
+
+    warningsOf({ name, admits, allowFrom, pairing: isOn }) {
+      if (admits === "secret") return [];
       const warning = admissionWarning(name, {
         allowFrom,
         pairing: isOn,

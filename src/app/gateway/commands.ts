@@ -52,8 +52,8 @@ export function createGatewayCommands(parts: GatewayCommandsParts): Commands {
     },
 
     async withOutbox(work) {
-      const { withJournal } = await import("./hold.ts");
-      return withJournal(parts, "open the outbox", (bus) => work(bus.outbox));
+      const { holding, withBus } = await import("./hold.ts");
+      return holding(parts, "open the outbox", () => withBus(parts, (bus) => work(bus.outbox)));
     },
 
     async channels() {
@@ -79,9 +79,10 @@ export function createGatewayCommands(parts: GatewayCommandsParts): Commands {
     async startAgain() {
       const { restartMode } = await settings.gateway();
       const { env } = platform;
-      // Whoever runs services starts this one again; a process of our own beside it would be a second one.
-      const isService =
-        restartMode === "exit" || (restartMode === "auto" && env["INVOCATION_ID"] !== undefined);
+      // Whoever runs services starts this one again; a process of our own beside it would be a second one. In a container
+      // it would end with us.
+      const isRun = env["INVOCATION_ID"] !== undefined || platform.pid === 1;
+      const isService = restartMode === "exit" || (restartMode === "auto" && isRun);
       if (isService) return 75;
       await platform.startAgain();
       return 0;

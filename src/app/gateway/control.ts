@@ -1,13 +1,13 @@
 /** What a running gateway does for the other commands of this program, over its control socket. */
 
 import * as v from "valibot";
-import type { DurableBus, OutboxEntry } from "../../core/bus.ts";
+import { type DurableBus, OUTBOX_PREVIEW, type OutboxEntry } from "../../core/bus.ts";
 import type { ChannelStatus } from "../../core/channel.ts";
 import { UserError } from "../../core/errors.ts";
 import type { JsonObject, JsonValue } from "../../core/json.ts";
 import type { InboundId, Origin, OutboundId } from "../../core/messages.ts";
-import type { Outbound } from "../../core/tool.ts";
-import type { ToolRun } from "../../core/toolbox.ts";
+import { clip } from "../../lib/text.ts";
+import type { OutboundOptions } from "../outbound.ts";
 
 export type ControlCommands = Readonly<
   Record<string, (args: JsonObject, signal: AbortSignal) => Promise<JsonValue>>
@@ -21,7 +21,7 @@ export interface ControlParts {
   readonly address: string;
   readonly bus: DurableBus;
   readonly channels: () => readonly ChannelStatus[];
-  readonly outbound: (run: ToolRun) => Outbound;
+  readonly elsewhere: OutboundOptions["elsewhere"];
 }
 
 const media = v.object({
@@ -48,11 +48,11 @@ function outboxRow({ content, ...entry }: OutboxEntry): JsonObject {
     ...entry,
     thread: entry.thread ?? null,
     reason: entry.reason ?? null,
-    content,
+    content: clip(content, OUTBOX_PREVIEW),
   };
 }
 
-export function controlCommands({ bus, channels, outbound, ...facts }: ControlParts): ControlCommands {
+export function controlCommands({ bus, channels, elsewhere, ...facts }: ControlParts): ControlCommands {
   function idOf(args: JsonObject): OutboundId {
     const { id } = args;
     if (typeof id !== "string") throw new UserError("Name the message by its id");
@@ -71,8 +71,10 @@ export function controlCommands({ bus, channels, outbound, ...facts }: ControlPa
     "outbox.retry": async (args) => bus.outbox.retry(idOf(args)),
     "outbox.drop": async (args) => bus.outbox.drop(idOf(args)),
     "message.send": async (args, signal) => {
-      const { key, turn, sessionKey, sender, origin, ...message } = v.parse(sent, args);
-      // Whoever asks sits outside every chat, so that each is another one.
+      const { success, output } = v.safeParse(sent, args);
+      if (!success) throw new UserError("Cannot send the message: it is not what the gateway expects");
+      const { key, turn, sessionKey, sender, origin, ...message } = output;
+      // Whoever asks sits outside every chat.
       const run = {
         sessionKey,
         sender,
@@ -82,7 +84,8 @@ export function controlCommands({ bus, channels, outbound, ...facts }: ControlPa
         chatId: "",
         signal,
       };
-      return { ...(await outbound(run).send(message, key)) };
+      await elsewhere(message, key, run);
+      return true;
     },
   };
 }

@@ -1,6 +1,5 @@
 /** The gateway of a process: channels, agent and HTTP over one durable bus, until it is told to end. */
 
-import type { Undelivered } from "../../channels/delivery/target.ts";
 import type { GatewayOptions } from "../../core/app.ts";
 import type { AskOwner } from "../../core/approval.ts";
 import type { DurableBus } from "../../core/bus.ts";
@@ -9,18 +8,20 @@ import type { Log, Platform } from "../../core/platform.ts";
 import type { SessionStore } from "../../core/session.ts";
 import type { Outbound } from "../../core/tool.ts";
 import type { ToolRun } from "../../core/toolbox.ts";
-import { NO_CHANNELS, undeliverable } from "../../lib/phrases.ts";
+import { RESTARTED } from "../../lib/phrases.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import type { createAgent } from "../agent.ts";
 import type { ConfiguredChannel, createChannels } from "../channels.ts";
 import { createOutbound } from "../outbound.ts";
 import type { Settings } from "../settings.ts";
 import { openAccess } from "./access.ts";
-import { withJournal } from "./hold.ts";
-import { openServers } from "./http.ts";
+import { holding, withBus } from "./hold.ts";
+import { type Door, openDoor, openServers } from "./http.ts";
+import { createLateAgent } from "./late-agent.ts";
 import { runParts } from "./lifecycle.ts";
 import { createNotify } from "./notify.ts";
 import { createOtherChats } from "./other-chats.ts";
+import { createTellOwner } from "./tell-owner.ts";
 
 /** The session that all chats share, where the owner wants that. The original's name for it. */
 const UNIFIED = "unified:default";
@@ -33,6 +34,8 @@ export interface GatewayParts {
   readonly secrets: Secrets;
   readonly agent: ReturnType<typeof createAgent>;
   readonly channels: ReturnType<typeof createChannels>;
+  /** Rejects with a `UserError` for settings of tools that cannot be. The tools are loaded with the first message. */
+  checkTools(): Promise<void>;
   sessions(): Promise<SessionStore>;
   /** Tools put their questions, and send their messages, by these from now on. */
   use(ports: { readonly ask: AskOwner; readonly outbound: (run: ToolRun) => Outbound }): void;
@@ -43,13 +46,25 @@ export function runGateway(
   options: GatewayOptions,
   signal: AbortSignal,
 ): Promise<"ended" | "restart"> {
-  return withJournal(parts, "start", (bus) => serve(parts, bus, options, signal));
+  return holding(parts, "start", async () => {
+    const door = await openDoor({ ...parts, options });
+    try {
+      return await withBus(parts, (bus) => serve(parts, { bus, door, options }, signal));
+    } finally {
+      await door.stop();
+    }
+  });
+}
+
+interface Serving {
+  readonly bus: DurableBus;
+  readonly door: Door;
+  readonly options: GatewayOptions;
 }
 
 async function serve(
   parts: GatewayParts,
-  bus: DurableBus,
-  options: GatewayOptions,
+  { bus, door, options }: Serving,
   signal: AbortSignal,
 ): Promise<"ended" | "restart"> {
   const { platform, settings, log, secrets, agent } = parts;
@@ -57,7 +72,9 @@ async function serve(
   const gateway = await settings.gateway();
   const { unifiedSession } = await settings.agent();
   const sessionOf = (channel: string, chatId: string) => (unifiedSession ? UNIFIED : `${channel}:${chatId}`);
+  const startedAt = clock.now();
   const restart = new AbortController();
+  let restartedBy: InboundMessage | undefined;
   const ending = AbortSignal.any([signal, restart.signal]);
   const [{ createSupervisor }, { createDelivery }, { createTyping }] = await Promise.all([
     import("../../channels/supervisor.ts"),
@@ -69,7 +86,6 @@ async function serve(
   const configured = await configuredChannels(parts);
   const access = await openAccess({ ...parts, notify, channelOf: (name) => configured.get(name) });
 
-  if (configured.size === 0) log.warn(NO_CHANNELS);
   for (const channel of configured.values()) {
     for (const warning of [...channel.warnings, ...access.warningsOf(channel)]) log.warn(warning);
   }
@@ -97,27 +113,12 @@ async function serve(
     return { channel, capabilities: known.capabilities, settings: known.delivery };
   }
 
-  /** In the chat it failed in, it would fail too. */
-  async function tellOwner({ message, reason }: Undelivered): Promise<void> {
-    const { id, channel, chatId } = message;
-    const owner = await access.findOwner();
-    if (owner === undefined || (owner.channel === channel && owner.chatId === chatId)) return;
-    await notify(owner, {
-      content: undeliverable({ channel, chatId, reason }),
-      id: `undeliverable:${id}`,
-    });
-  }
-
   const delivery = createDelivery({
     bus,
     channelOf,
     clock,
     log,
-    onUndeliverable: (undelivered) => {
-      tellOwner(undelivered).catch((error: unknown) =>
-        log.warn("The owner was not told of an undeliverable message", { error }),
-      );
-    },
+    onUndeliverable: createTellOwner({ ...access, notify, clock, log }),
   });
   const typing = createTyping({ clock, log, channelOf });
 
@@ -131,29 +132,41 @@ async function serve(
     sessionOf,
   });
   const outbound = createOutbound({ bus, mask: secrets.mask, elsewhere });
-  parts.use({ ask: access.approvals.ask, outbound });
-  const dispatch = await agent.dispatch({
-    ...options,
-    bus,
-    showReasoning: [...configured.values()].some(({ delivery: wanted }) => wanted.showReasoning),
-    isWaiting: access.approvals.isWaiting,
-    drainMs: gateway.drainSeconds * 1_000,
-    onTurnStarted: typing.started,
-    onTurnEnded: ({ inboundId }) => typing.ended(inboundId),
-    services: {
-      restart: () => restart.abort(),
-      pairing: access.pairing,
-      approvals: access.approvals,
-      channels: supervisor.status,
-    },
+  await parts.checkTools();
+  const runAgent = createLateAgent(bus, async (own) => {
+    const dispatch = await agent.dispatch({
+      ...options,
+      bus: own,
+      startedAt,
+      showReasoning: [...configured.values()].some(({ delivery: wanted }) => wanted.showReasoning),
+      isWaiting: access.approvals.isWaiting,
+      waitsForFinal: (name) => configured.get(name)?.capabilities.waitsForFinal === true,
+      drainMs: gateway.drainSeconds * 1_000,
+      onTurnStarted: typing.started,
+      onTurnEnded: ({ inboundId }) => typing.ended(inboundId),
+      services: {
+        restart(asked) {
+          restartedBy = asked;
+          restart.abort();
+        },
+        pairing: access.pairing,
+        isKnown: access.isKnown,
+        approvals: access.approvals,
+        channels: supervisor.status,
+      },
+    });
+    const ask: AskOwner = (question, limit) =>
+      dispatch.aside(question.run.turn, () => access.approvals.ask(question, limit));
+    parts.use({ ask, outbound });
+    return dispatch;
   });
-  const servers = await openServers({ ...parts, bus, supervisor, outbound, options });
+  const control = await openServers({ ...parts, bus, supervisor, elsewhere, door });
   try {
-    options.onReady(servers.address);
+    options.onReady({ address: door.address, channels: [...configured.keys()] });
     await runParts(
       {
         intake: supervisor.run,
-        agent: dispatch.run,
+        agent: runAgent,
         delivery: delivery.run,
         delivered: delivery.flush,
         clock,
@@ -163,9 +176,15 @@ async function serve(
       ending,
     );
   } finally {
-    await servers.stop();
-    await supervisor.close();
+    // Channels first answer whoever waits at the door.
+    await Promise.all([supervisor.close(), door.stop(), control.stop(0)]);
     await access.flush();
+  }
+  // Nobody takes it from the bus any more but the next process, with which it becomes true.
+  if (restartedBy !== undefined) {
+    await notify(restartedBy, { content: RESTARTED, id: `${restartedBy.id}/restarted` }).catch(
+      (error: unknown) => log.warn("Nobody will be told that the restart is done", { error }),
+    );
   }
   return signal.aborted ? "ended" : "restart";
 }

@@ -3,10 +3,10 @@
 import type { Supervisor } from "../../channels/supervisor.ts";
 import type { GatewayOptions } from "../../core/app.ts";
 import type { DurableBus } from "../../core/bus.ts";
+import type { HttpHandler, HttpServer } from "../../core/http.ts";
 import type { Log, Platform } from "../../core/platform.ts";
-import type { Outbound } from "../../core/tool.ts";
-import type { ToolRun } from "../../core/toolbox.ts";
 import { join } from "../../lib/path.ts";
+import type { OutboundOptions } from "../outbound.ts";
 import type { Settings } from "../settings.ts";
 import { controlCommands } from "./control.ts";
 
@@ -15,70 +15,87 @@ const LOW_DISK_BYTES = 32 * 1024 * 1024;
 /** For requests that are being answered when the end has begun. */
 const GRACE_MS = 2_000;
 
-export interface ServersParts {
-  readonly version: string;
+interface DoorParts {
   readonly platform: Platform;
   readonly settings: Settings;
-  readonly log: Log;
-  readonly bus: DurableBus;
-  readonly supervisor: Supervisor;
-  readonly outbound: (run: ToolRun) => Outbound;
   readonly options: Pick<GatewayOptions, "host" | "port">;
 }
 
-export interface Servers {
+/** The public address, before and after there is somebody to answer. */
+export interface Door {
   /** `http://127.0.0.1:18790` */
   readonly address: string;
+  /** From now on requests are for `handler`. */
+  answerBy(handler: HttpHandler): void;
   stop(): Promise<void>;
 }
 
-export async function openServers(parts: ServersParts): Promise<Servers> {
-  const { version, platform, settings, log, bus, supervisor, outbound, options } = parts;
+/**
+ * Listens before anything else of the gateway is loaded: it says that it lives, and that all else has to come again.
+ * Throws a `UserError` when the address cannot be had.
+ */
+export async function openDoor({ platform, settings, options }: DoorParts): Promise<Door> {
+  const gateway = await settings.gateway();
+  const { host = gateway.host, port = gateway.port } = options;
+  let handler: HttpHandler = async (request) =>
+    new URL(request.url).pathname === "/health"
+      ? Response.json({ status: "ok" }, { headers: { "cache-control": "no-store" } })
+      : new Response("Service Unavailable", { status: 503, headers: { "retry-after": "5" } });
+  const server = await platform.http.listen({ host, port }, (request, info) => handler(request, info));
+  return {
+    address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    answerBy(wanted) {
+      handler = wanted;
+    },
+    stop: () => server.stop(GRACE_MS),
+  };
+}
+
+export interface ServersParts extends Omit<DoorParts, "options"> {
+  readonly version: string;
+  readonly log: Log;
+  readonly bus: DurableBus;
+  readonly supervisor: Supervisor;
+  readonly elsewhere: OutboundOptions["elsewhere"];
+  readonly door: Door;
+}
+
+/** Lets the channels take requests, and other commands of this program ask. Resolves to what listens for those. */
+export async function openServers(parts: ServersParts): Promise<HttpServer> {
+  const { version, platform, settings, log, bus, supervisor, elsewhere, door } = parts;
   const { http, clock, pid } = platform;
   const [{ createGatewayApp }, { createControl }] = await Promise.all([
     import("../../gateway/app.ts"),
     import("../../gateway/control.ts"),
   ]);
-  const { trustedProxies, maxBodyBytes, ...gateway } = await settings.gateway();
+  const { trustedProxies, maxBodyBytes } = await settings.gateway();
   const { workspace } = await settings.paths();
-  const app = await createGatewayApp({
-    channels: supervisor.routes(),
-    ready: () => readiness(parts, workspace),
-    trustedProxies,
-    maxBodyBytes,
+  door.answerBy(
+    await createGatewayApp({
+      channels: supervisor.routes(),
+      ready: () => readiness(parts, workspace),
+      trustedProxies,
+      maxBodyBytes,
+      clock,
+      log,
+    }),
+  );
+  const control = createControl({
+    http,
+    socketFile: join(workspace, ".nanobot", "control.sock"),
+    commands: controlCommands({
+      version,
+      pid,
+      address: door.address,
+      startedAt: new Date(clock.now()).toISOString(),
+      bus,
+      channels: supervisor.status,
+      elsewhere,
+    }),
     clock,
     log,
   });
-  const { host = gateway.host, port = gateway.port } = options;
-  const server = await http.listen({ host, port }, app);
-  const address = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
-  try {
-    const control = createControl({
-      http,
-      socketFile: join(workspace, ".nanobot", "control.sock"),
-      commands: controlCommands({
-        version,
-        pid,
-        address,
-        startedAt: new Date(clock.now()).toISOString(),
-        bus,
-        channels: supervisor.status,
-        outbound,
-      }),
-      clock,
-      log,
-    });
-    const controlServer = await control.start();
-    return {
-      address,
-      async stop() {
-        await Promise.all([server.stop(GRACE_MS), controlServer.stop(0)]);
-      },
-    };
-  } catch (error) {
-    await server.stop(0);
-    throw error;
-  }
+  return control.start();
 }
 
 /** What keeps the gateway from doing its work; empty when nothing does. */

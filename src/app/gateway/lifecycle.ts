@@ -1,6 +1,7 @@
 /** The order in which the parts of a gateway begin and end, so that nothing that was taken in is lost at the end. */
 
 import type { Clock, Log } from "../../core/platform.ts";
+import { aborted } from "../../lib/abort.ts";
 
 /** A part works until its signal aborts, and resolves when it has put everything away. */
 type Part = (signal: AbortSignal) => Promise<void>;
@@ -22,6 +23,8 @@ export interface LifecycleParts {
 
 /** What answers may take at the end, when the turns have used all of the time. */
 const LEAST_FLUSH_MS = 1_000;
+/** And when there is more. They are kept, so that a platform that is down need not hold up the end. */
+const LONGEST_FLUSH_MS = 5_000;
 
 /** Works until `signal` aborts. Rejects when a part fails or ends before it is told to, after the others have ended. */
 export async function runParts(
@@ -38,10 +41,6 @@ export async function runParts(
     agent: agent(ends.agent.signal),
     delivery: delivery(ends.delivery.signal),
   };
-  const toldToEnd = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
   const tooEarly = Object.entries(running).map(async ([name, part]) => {
     await part;
     if (!signal.aborted) throw new Error(`The ${name} of the gateway ended by itself`);
@@ -50,7 +49,7 @@ export async function runParts(
   for (const part of tooEarly) part.catch(() => {});
   let failure: { readonly error: unknown } | undefined;
   try {
-    await Promise.race([toldToEnd, ...tooEarly]);
+    await Promise.race([aborted(signal), ...tooEarly]);
   } catch (error) {
     failure = { error };
     log.error("The gateway ends, because a part of it failed", { error });
@@ -60,8 +59,9 @@ export async function runParts(
   ends.agent.abort();
   await Promise.allSettled([running.intake, running.agent]);
   const flush = new AbortController();
-  const leftMs = Math.max(LEAST_FLUSH_MS, drainMs - (clock.elapsed() - began));
-  const callOff = clock.after(leftMs, () => flush.abort());
+  const leftMs = drainMs - (clock.elapsed() - began);
+  const flushMs = Math.max(LEAST_FLUSH_MS, Math.min(leftMs, LONGEST_FLUSH_MS));
+  const callOff = clock.after(flushMs, () => flush.abort());
   try {
     await delivered(flush.signal);
   } catch (error) {

@@ -1,8 +1,9 @@
 /** The file under a journal: what is known to be in it, and how it comes back after the disk has failed. */
 
 import { Buffer } from "node:buffer";
+import { UserError } from "../../core/errors.ts";
 import type { AppendFile, FileSystem, Log } from "../../core/platform.ts";
-import { explained } from "../../lib/file-error.ts";
+import { explained, quote } from "../../lib/file-error.ts";
 import { HEADER } from "./read.ts";
 
 export const FILE_MODE = 0o600;
@@ -16,6 +17,7 @@ export interface Disk {
   open(found: { readonly bytes: number; readonly isTerminated: boolean }): Promise<void>;
   /** `text` is whole lines. They begin on a line of their own, whatever a write that failed has left. */
   append(text: string): Promise<void>;
+  /** Rejects also when what was written is on disk and nobody would find it there. */
   sync(): Promise<void>;
   /** Puts a file with these lines in the place of whatever is there, and goes on behind them. */
   replace(lines: Iterable<string>): Promise<void>;
@@ -80,6 +82,15 @@ export function createDisk({ files, log, path }: { files: FileSystem; log: Log; 
     } catch (error) {
       open.syncError = error;
       throw error;
+    }
+    // Into a file that somebody has removed, writing goes well until the program ends.
+    if (!(await isOurs())) {
+      throw new UserError(
+        `Cannot write ${quote(path)}: it was removed, replaced or cut off by somebody else`,
+        {
+          exitCode: 1,
+        },
+      );
     }
   }
 

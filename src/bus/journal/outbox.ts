@@ -39,19 +39,13 @@ export interface OutboundJournal {
   close(): Promise<void>;
 }
 
-interface HandedOut {
-  readonly delivery: OutboundDelivery;
-  /** It was dropped before anybody took it. */
-  readonly isOver: () => boolean;
-}
-
 export async function openOutbox(options: OutboxOptions): Promise<OutboundJournal> {
   const { limits, compactAt, state, inbox, clock, log, path } = options;
   const { undelivered, delivered } = state;
   const live = () => Array.from(state.live(), formatRecord);
   const file = await openJournalFile({ ...options, live });
   const bounds = createBounds(limits);
-  const feed = createFeed<HandedOut>();
+  const feed = createFeed<OutboundDelivery>();
   const once = createOnce((id) => undelivered.has(id as OutboundId) || delivered.has(id as OutboundId));
   /** The room of those that are handed out. */
   const rooms = new Map<OutboundId, Free>();
@@ -84,6 +78,9 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
     const delivery: OutboundDelivery = {
       message,
       sent: entry?.sent ?? [],
+      get isOver() {
+        return isOver();
+      },
       async part(messageId) {
         if (!isOver()) await record({ part: id, index: entry?.sent.length ?? 0, messageId });
       },
@@ -94,7 +91,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
         if (!isOver()) await finish(id);
       },
     };
-    feed.push({ delivery, isOver });
+    feed.push(delivery);
   }
 
   async function fail({ id, channel }: FinalMessage, reason: string): Promise<void> {
@@ -123,14 +120,21 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
 
   function handOutTransient(message: OutboundMessage, free: Free): void {
     const sent: string[] = [];
-    const delivery: OutboundDelivery = {
+    let isOver = false;
+    const finish = async () => {
+      isOver = true;
+      free();
+    };
+    feed.push({
       message,
       sent,
+      get isOver() {
+        return isOver;
+      },
       part: async (messageId) => void sent.push(messageId),
-      failed: async () => free(),
-      done: async () => free(),
-    };
-    feed.push({ delivery, isOver: () => false });
+      failed: finish,
+      done: finish,
+    });
   }
 
   /** At once where that is possible, so that messages stand in the order of the calls. */
@@ -231,7 +235,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
       return true;
     },
     async *deliveries(signal) {
-      for await (const { delivery, isOver } of feed.items(signal)) if (!isOver()) yield delivery;
+      for await (const delivery of feed.items(signal)) if (!delivery.isOver) yield delivery;
     },
     openStream: (turn) => state.streams.get(turn),
     async recordStream(turn, messageId) {

@@ -76,6 +76,8 @@ export async function openSeen(options: SeenOptions): Promise<Seen> {
 
   async function add(ids: readonly string[]): Promise<void> {
     const at = clock.now();
+    // Somebody may have removed it. What was in it is known here still.
+    isThere &&= (await files.stat(path)) !== undefined;
     if (isThere) {
       const added = new Map(ids.map((id) => [id, at]));
       await append([...report, ...linesOf(added), ""].join("\n"));

@@ -90,7 +90,7 @@ export function createDelivery({ bus, channelOf, clock, log, onUndeliverable }: 
     const { message } = delivery;
     const isEnd = isTurnsEnd(message);
     tellThoughts(message);
-    const stream = isEnd ? streams.take(message.turn) : streams.peek(message.turn);
+    const stream = isEnd ? streams.take(message) : streams.peek(message);
     if (isEnd) {
       ended.add(message.turn);
       const [oldest] = ended;
@@ -157,7 +157,7 @@ export function createDelivery({ bus, channelOf, clock, log, onUndeliverable }: 
       });
     };
     if (message.channel === NOBODY) finish();
-    else if (message.kind === "final") takeFinal({ ...delivery, message });
+    else if (message.kind === "final") takeFinal(delivery as FinalDelivery);
     else (takeTransient(message) ?? Promise.resolve()).then(finish);
   }
 

@@ -3,6 +3,7 @@
 import type { Bus, OutboundDelivery } from "../../core/bus.ts";
 import { type FinalMessage, finalIdFor } from "../../core/messages.ts";
 import type { Clock, Log } from "../../core/platform.ts";
+import { createBreather } from "../../lib/breather.ts";
 import { problemOf } from "../../lib/phrases.ts";
 import { type Draft, draftsOf } from "./parts.ts";
 import { type Ready, type Sender, Undeliverable } from "./sender.ts";
@@ -16,7 +17,7 @@ export interface FinalDelivery extends OutboundDelivery {
 export interface FinalsOptions {
   readonly bus: Pick<Bus, "openStream">;
   readonly sender: Sender;
-  readonly clock: Pick<Clock, "sleep">;
+  readonly clock: Pick<Clock, "sleep" | "giveWay">;
   readonly log: Log;
   readonly onUndeliverable: (undelivered: Undelivered) => void;
 }
@@ -38,11 +39,14 @@ class PartFailed extends Error {
 }
 
 const LONGEST_PAUSE_MS = 60_000;
+
 export function isTurnsEnd({ id, turn, answers }: FinalMessage): boolean {
   return id === finalIdFor(turn) || answers.includes(turn);
 }
 
 export function createFinals({ bus, sender, clock, log, onUndeliverable }: FinalsOptions): Finals {
+  const breather = createBreather(clock);
+
   /** What was sent must be known before anything else is, or it would be sent again after a restart. */
   async function written(record: () => Promise<void>, signal: AbortSignal): Promise<void> {
     for (let pause = 1_000; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -56,19 +60,20 @@ export function createFinals({ bus, sender, clock, log, onUndeliverable }: Final
     }
   }
 
-  /** Resolves when all parts are with the platform, or rejects with `PartFailed`. */
+  /** Resolves when all parts are with the platform or nobody wants them any more, or rejects with `PartFailed`. */
   async function sendParts(
-    { message, sent, part }: FinalDelivery,
+    delivery: FinalDelivery,
     stream: OpenStream | undefined,
     signal: AbortSignal,
   ): Promise<void> {
+    const { message, sent } = delivery;
     const isAnswer = message.outcome === "answer" && isTurnsEnd(message);
     if (!isAnswer) await stream?.finish(signal);
     let waited: Ready | undefined = await sender.ready(message.channel, signal);
     const { target, pass } = waited;
     let drafts: readonly Draft[] = [];
     try {
-      drafts = draftsOf(message, target);
+      drafts = await draftsOf(message, target, breather);
     } finally {
       if (drafts.length <= sent.length) pass.giveBack();
     }
@@ -77,8 +82,9 @@ export function createFinals({ bus, sender, clock, log, onUndeliverable }: Final
       signal.throwIfAborted();
       const editing = isEdit && index === 0 ? (stream?.messageId ?? bus.openStream(message.turn)) : undefined;
       try {
-        const messageId = await sender.send({ message, index, draft, editing }, signal, waited);
-        await written(() => part(messageId), signal);
+        const messageId = await sender.send({ delivery, index, draft, editing }, signal, waited);
+        if (messageId === undefined) return;
+        await written(() => delivery.part(messageId), signal);
       } catch (error) {
         throw error instanceof Undeliverable ? new PartFailed(error.message, index, error) : error;
       }
@@ -105,6 +111,7 @@ export function createFinals({ bus, sender, clock, log, onUndeliverable }: Final
       await sendParts(delivery, stream, signal);
     } catch (error) {
       signal.throwIfAborted();
+      if (delivery.isOver) return;
       const reason = problemOf(error);
       const sent = error instanceof PartFailed ? error.sent : delivery.sent.length;
       await written(() => delivery.failed(reason), signal);

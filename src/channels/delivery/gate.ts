@@ -21,6 +21,8 @@ export interface Pass {
 export interface Gate {
   /** For what is not worth waiting for. */
   readonly isOpen: boolean;
+  /** How often the platform answered, whoever asked. */
+  readonly answers: number;
   /** Rejects with the signal's reason. */
   pass(signal: AbortSignal): Promise<Pass>;
   /** The channel was started or stopped: what is known of it is out of date. */
@@ -34,6 +36,7 @@ export function createGate(clock: Pick<Clock, "after">): Gate {
   let state: "open" | "closed" | "trial" | "trying" = "open";
   /** Goes up with every change, so that a send that began before it changes nothing. */
   let era = 0;
+  let answers = 0;
   let wait = FIRST_WAIT_MS;
   let callOff = (): void => {};
   const waiting = new Set<(pass: Pass) => void>();
@@ -42,6 +45,7 @@ export function createGate(clock: Pick<Clock, "after">): Gate {
     const begun = era;
     return {
       reached() {
+        answers++;
         if (state !== "open") open();
       },
       unreachable() {
@@ -87,6 +91,10 @@ export function createGate(clock: Pick<Clock, "after">): Gate {
   return {
     get isOpen() {
       return state === "open" || state === "trial";
+    },
+
+    get answers() {
+      return answers;
     },
 
     async pass(signal) {

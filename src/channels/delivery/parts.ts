@@ -4,10 +4,14 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { OutboundPart } from "../../core/channel.ts";
 import type { Button, FinalMessage, Media, OutboundMessage } from "../../core/messages.ts";
+import type { Breather } from "../../lib/breather.ts";
 import { CHOOSE } from "../../lib/phrases.ts";
 import { isVisible, type Piece, pieces } from "../../lib/split/markdown.ts";
 import { measures } from "../../lib/split/measures.ts";
 import type { Target } from "./target.ts";
+
+/** Against reading it. */
+const WORK_PER_CHARACTER = 100;
 
 type Buttons = readonly (readonly Button[])[];
 
@@ -36,12 +40,21 @@ function withChoices(content: string, buttons: Buttons): string {
   return choices.length === 0 ? content : `${content}\n\n${choices.join("\n")}`;
 }
 
-export function draftsOf(message: FinalMessage, target: Platform): readonly Draft[] {
+/** In a long message others have their turn between the pieces. */
+export async function draftsOf(
+  message: FinalMessage,
+  target: Platform,
+  breather: Breather,
+): Promise<readonly Draft[]> {
   const { media, buttons = [] } = message;
   const hasButtons = buttons.some((row) => row.length > 0);
   const content = hasButtons && !isVisible(message.content) ? CHOOSE : message.content;
   const shown = hasButtons && !target.capabilities.buttons ? withChoices(content, buttons) : content;
-  const texts = Array.from(piecesFor(shown, target), (piece): Draft => ({ kind: "text", piece }));
+  const texts: Draft[] = [];
+  for (const piece of piecesFor(shown, target)) {
+    await breather.take(piece.markdown.length * WORK_PER_CHARACTER);
+    texts.push({ kind: "text", piece });
+  }
   const last = texts.at(-1);
   if (hasButtons && target.capabilities.buttons && last?.kind === "text") {
     texts[texts.length - 1] = { ...last, buttons };

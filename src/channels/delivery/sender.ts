@@ -14,6 +14,8 @@ import type { ChannelOf, Target } from "./target.ts";
 const LONGEST_WAIT_MS = 3_600_000;
 const LONGEST_PAUSE_MS = 60_000;
 const SECOND = 1_000;
+/** Of a platform that is out of order for one message, and not for others in between. */
+const MOST_FAILURES_ALONE = 6;
 
 /** The platform will not take it, or did not in all the attempts that there are. */
 export class Undeliverable extends Error {
@@ -21,7 +23,7 @@ export class Undeliverable extends Error {
 }
 
 interface PartToSend {
-  readonly message: FinalMessage;
+  readonly delivery: { readonly message: FinalMessage; readonly isOver: boolean };
   readonly index: number;
   readonly draft: Draft;
   /** The platform's message that shall become this part. */
@@ -37,10 +39,10 @@ export interface Sender {
   /** Waits until the channel runs and its platform can be reached. Rejects with the signal's reason. */
   ready(channel: string, signal: AbortSignal): Promise<Ready>;
   /**
-   * Resolves to the platform's name for it. Rejects with `Undeliverable` or the signal's reason. Whoever
-   * waited already passes that on.
+   * Resolves to the platform's name for it, or to `undefined` when the message is not to be sent any more.
+   * Rejects with `Undeliverable` or the signal's reason. Whoever waited already passes that on.
    */
-  send(part: PartToSend, signal: AbortSignal, waited?: Ready): Promise<string>;
+  send(part: PartToSend, signal: AbortSignal, waited?: Ready): Promise<string | undefined>;
 }
 
 export interface SenderOptions {
@@ -56,6 +58,8 @@ interface Attempt {
   isPlain: boolean;
   quotes: boolean;
   retries: number;
+  /** How often it was out of order for this one alone. */
+  failuresAlone: number;
 }
 
 function kindOf(error: unknown): SendError["kind"] {
@@ -82,7 +86,7 @@ export function createSender({ channelOf, gateOf, clock, log }: SenderOptions): 
   }
 
   async function attemptOnce(
-    { message, index, draft }: PartToSend,
+    { delivery: { message }, index, draft }: PartToSend,
     { editing, isPlain, quotes }: Attempt,
     target: Target,
     signal: AbortSignal,
@@ -106,7 +110,7 @@ export function createSender({ channelOf, gateOf, clock, log }: SenderOptions): 
     error: unknown,
     part: PartToSend,
     attempt: Attempt,
-    { maxRetries, signal }: { maxRetries: number; signal: AbortSignal },
+    { maxRetries, isAlone, signal }: { maxRetries: number; isAlone: boolean; signal: AbortSignal },
   ): Promise<void> {
     const isEdit = attempt.editing !== undefined;
     const giveUp = () => new Undeliverable(problemOf(error), { cause: error });
@@ -133,14 +137,20 @@ export function createSender({ channelOf, gateOf, clock, log }: SenderOptions): 
         attempt.retries++;
         return;
       case "down":
+        if (!isAlone) return;
+        if (attempt.failuresAlone >= MOST_FAILURES_ALONE) throw giveUp();
+        await clock.sleep(SECOND * 2 ** attempt.failuresAlone, signal);
+        attempt.failuresAlone++;
+        return;
       case "unauthorized":
         return;
     }
   }
 
-  function report(error: unknown, pass: Pass): void {
+  function report(error: unknown, pass: Pass, isAlone: boolean): void {
     const kind = kindOf(error);
-    if (kind === "down") pass.unreachable();
+    if (isAlone) pass.giveBack();
+    else if (kind === "down") pass.unreachable();
     else if (kind === "unauthorized") pass.hold();
     else pass.reached();
   }
@@ -149,24 +159,40 @@ export function createSender({ channelOf, gateOf, clock, log }: SenderOptions): 
     ready,
 
     async send(part, signal, waited) {
-      const { channel: name, id, replyTo } = part.message;
+      const { delivery } = part;
+      const { channel: name, id, replyTo } = delivery.message;
+      const gate = gateOf(name);
       const attempt: Attempt = {
         editing: part.editing,
         isPlain: false,
         quotes: part.index === 0 && replyTo !== undefined,
         retries: 0,
+        failuresAlone: 0,
       };
+      /** Of the platform, when it was last out of order for this part. */
+      let answersAtFailure = Number.POSITIVE_INFINITY;
       for (let first = waited; ; first = undefined) {
         const { target, pass } = first ?? (await ready(name, signal));
+        if (delivery.isOver) {
+          pass.giveBack();
+          return undefined;
+        }
         try {
           const sent = await attemptOnce(part, attempt, target, signal);
           pass.reached();
           return sent;
         } catch (error) {
           signal.throwIfAborted();
-          report(error, pass);
+          const isDown = kindOf(error) === "down";
+          const isAlone = isDown && gate.answers > answersAtFailure;
+          if (isDown) answersAtFailure = gate.answers;
+          report(error, pass, isAlone);
           log.warn(`Could not send to ${name}: ${problemOf(error)}`, { message: id, part: part.index });
-          await prepareNext(error, part, attempt, { maxRetries: target.settings.maxRetries, signal });
+          await prepareNext(error, part, attempt, {
+            maxRetries: target.settings.maxRetries,
+            isAlone,
+            signal,
+          });
         }
       }
     },

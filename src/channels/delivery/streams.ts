@@ -2,7 +2,7 @@
 
 import type { Bus } from "../../core/bus.ts";
 import { SendError } from "../../core/channel.ts";
-import type { InboundId, TransientMessage } from "../../core/messages.ts";
+import type { FinalMessage, InboundId, TransientMessage } from "../../core/messages.ts";
 import type { Clock, Log } from "../../core/platform.ts";
 import { problemOf } from "../../lib/phrases.ts";
 import { head } from "../../lib/text.ts";
@@ -30,9 +30,9 @@ export interface Streams {
   /** The text of the segment is complete, and more will follow after it. */
   endSegment(turn: InboundId): void;
   /** The turn's last message comes: nothing of it is shown from now on, but by what is returned. */
-  take(turn: InboundId): OpenStream | undefined;
-  /** What is shown of the turn, which goes on. */
-  peek(turn: InboundId): OpenStream | undefined;
+  take(final: FinalMessage): OpenStream | undefined;
+  /** What is shown of the turn, which goes on, where the message comes. */
+  peek(final: FinalMessage): OpenStream | undefined;
   /** Nothing is shown any more. */
   close(): void;
 }
@@ -55,6 +55,7 @@ interface Segment {
   /** Before this there is no edit. */
   notBefore: number;
   isWaiting: boolean;
+  /** It is shown no further as it grows. */
   isClosed: boolean;
   callOff: () => void;
 }
@@ -116,7 +117,9 @@ export function createStreams({ bus, clock, log, targetOf, enqueue }: StreamsOpt
     const [piece] = piecesFor(segment.text, { channel, capabilities });
     if (piece === undefined) return true;
     if (piece.text === segment.shown) return true;
-    const part = partOf({ message, index: 0, draft: { kind: "text", piece } });
+    const { replyTo } = message;
+    const draft = { kind: "text", piece } as const;
+    const part = partOf({ message, index: 0, draft, ...(replyTo === undefined ? {} : { replyTo }) });
     segment.notBefore = clock.elapsed() + (channel.streaming?.intervalMs ?? 0);
     const open = segment.messageId ?? bus.openStream(message.turn);
     try {
@@ -129,8 +132,9 @@ export function createStreams({ bus, clock, log, targetOf, enqueue }: StreamsOpt
       return true;
     } catch (error) {
       skipped(error, segment);
-      const isGone = error instanceof SendError && error.kind === "gone";
-      if (isGone && open !== undefined) {
+      const kind = error instanceof SendError ? error.kind : undefined;
+      if (kind === "refused") segment.isClosed = true;
+      if (kind === "gone" && open !== undefined) {
         segment.messageId = undefined;
         await record(message.turn, undefined);
       }
@@ -176,8 +180,11 @@ export function createStreams({ bus, clock, log, targetOf, enqueue }: StreamsOpt
     await record(message.turn, undefined);
   }
 
-  function opened(segment: Segment | undefined): OpenStream | undefined {
+  /** Another chat has a lane of its own, and no message of ours that could be changed. */
+  function opened(segment: Segment | undefined, final: FinalMessage): OpenStream | undefined {
     if (segment === undefined) return undefined;
+    const { channel, chatId } = segment.message;
+    if (channel !== final.channel || chatId !== final.chatId) return undefined;
     return {
       get messageId() {
         return segment.messageId;
@@ -202,8 +209,8 @@ export function createStreams({ bus, clock, log, targetOf, enqueue }: StreamsOpt
       if (segment !== undefined) enqueue(segment.message, (signal) => showWhole(segment, signal));
     },
 
-    take: (turn) => opened(close(turn)),
-    peek: (turn) => opened(segments.get(turn)),
+    take: (final) => opened(close(final.turn), final),
+    peek: (final) => opened(segments.get(final.turn), final),
 
     close() {
       for (const turn of segments.keys()) close(turn);

@@ -29,11 +29,17 @@ export function createAlbumShelf({ files, log, workspace }: AlbumShelfOptions): 
   const folder = join(workspace, ".nanobot", "telegram-albums");
   const fileOf = (id: number) => join(folder, `${id}.json`);
 
+  /** One that is damaged must not keep back the others. */
   async function read(name: string): Promise<readonly Update[]> {
     const path = join(folder, name);
-    const update = parseUpdate(parseJson(new TextDecoder().decode(await files.read(path))));
-    if (update === undefined) log.warn("Left out a part of an album that cannot be read", { path });
-    return update === undefined ? [] : [update];
+    try {
+      const update = parseUpdate(parseJson(new TextDecoder().decode(await files.read(path))));
+      if (update !== undefined) return [update];
+      log.warn("Left out a part of an album that is no update", { path });
+    } catch (error) {
+      log.warn("Left out a part of an album that cannot be read", { path, error });
+    }
+    return [];
   }
 
   return {

@@ -12,14 +12,14 @@ const MOST_OPEN = 100;
 /** What came of an album, by the id of its update. */
 export type Parts<Part> = ReadonlyMap<number, Part>;
 
-export interface Albums<Part> {
+export interface Albums<Part, Kept> {
   /**
    * Resolves when the album was delivered: to whether this part was in it or came too late. `deliver` is
    * called at once, for the first part alone, with a promise of all of them. Rejects as it does.
    */
   add(key: string, id: number, part: Part, deliver: Deliver<Part>): Promise<"delivered" | "late">;
-  /** The parts of an album that was delivered, as far as it is remembered. */
-  delivered(key: string): Parts<Part> | undefined;
+  /** What is kept of the parts of an album that was delivered, as far as it is remembered. */
+  delivered(key: string): Parts<Kept> | undefined;
 }
 
 type Deliver<Part> = (parts: Promise<Parts<Part>>) => Promise<void>;
@@ -31,13 +31,14 @@ interface Open<Part> {
   arm(): void;
 }
 
-export function createAlbums<Part>(clock: Clock): Albums<Part> {
+/** `keep` says what is still needed of a part when its album was delivered. */
+export function createAlbums<Part, Kept>(clock: Clock, keep: (part: Part) => Kept): Albums<Part, Kept> {
   const open = new Map<string, Open<Part>>();
-  const done = new Map<string, Parts<Part>>();
+  const done = new Map<string, Parts<Kept>>();
 
   function remember(key: string, parts: Parts<Part>): void {
     done.delete(key);
-    done.set(key, parts);
+    done.set(key, new Map(Array.from(parts, ([id, part]) => [id, keep(part)])));
     for (const oldest of done.keys()) {
       if (done.size <= REMEMBERED) return;
       done.delete(oldest);

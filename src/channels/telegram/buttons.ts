@@ -3,14 +3,20 @@
 import { Buffer } from "node:buffer";
 import type { CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup } from "grammy/types";
 import type { Button } from "../../core/messages.ts";
+import { isVisible } from "../../lib/split/markdown.ts";
+import { wellFormed } from "../../lib/text.ts";
 
 const MOST_BYTES = 64;
 const MOST_COPIED = 256;
+const NO_LABEL = "…";
 /** In front of a place in the keyboard; nobody can say it, because it cannot be seen. */
 const PLACE = "\u2060";
 
-function button({ label, send }: Button, place: string): InlineKeyboardButton {
-  const text = label === "" ? send : label;
+function button(given: Button, place: string): InlineKeyboardButton {
+  const label = wellFormed(given.label);
+  const send = wellFormed(given.send);
+  // Without a letter on one of its buttons no message is taken.
+  const text = [label, send].find(isVisible) ?? NO_LABEL;
   const isData = send !== "" && !send.startsWith(PLACE) && Buffer.byteLength(send) <= MOST_BYTES;
   if (isData) return { text, callback_data: send };
   // Cut off, it would say something else; pasted by hand, it still says the same.

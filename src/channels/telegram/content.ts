@@ -35,6 +35,9 @@ function origin(from: MessageOrigin): string {
       return words("title" in from.sender_chat ? (from.sender_chat.title ?? "a chat") : "a chat");
     case "channel":
       return words(from.chat.title ?? "a channel");
+    default:
+      // The platform may come to know other kinds.
+      return "somebody";
   }
 }
 
@@ -70,9 +73,12 @@ function contactLine({ first_name, last_name, phone_number: phone }: Contact): s
   return `[contact ${name}, ${words(phone)}]`;
 }
 
+/** What nobody can read here, and is better named than passed over in silence. */
+const UNREAD = ["story", "paid_media", "game", "invoice", "giveaway"] as const;
+
 /** What a message holds beside text and files. */
 function markerOf(message: Message): string | undefined {
-  const { sticker, venue, location, contact, poll, dice } = message;
+  const { sticker, venue, location, contact, poll, dice, checklist } = message;
   if (sticker) return sticker.emoji === undefined ? "[sticker]" : `[sticker ${words(sticker.emoji)}]`;
   if (venue) {
     const { latitude, longitude } = venue.location;
@@ -84,7 +90,13 @@ function markerOf(message: Message): string | undefined {
     const options = poll.options.map(({ text }) => quoted(text, LONGEST_WORDS));
     return `[poll ${quoted(poll.question)}: ${options.join(", ")}]`;
   }
-  return dice && `[dice ${words(dice.emoji)} ${dice.value}]`;
+  if (dice) return `[dice ${words(dice.emoji)} ${dice.value}]`;
+  if (checklist) {
+    const tasks = checklist.tasks.map(({ text }) => quoted(text, LONGEST_WORDS));
+    return `[checklist ${quoted(checklist.title)}: ${tasks.join(", ")}]`;
+  }
+  const kind = UNREAD.find((name) => message[name] !== undefined);
+  return kind && `[${kind.replace("_", " ")}]`;
 }
 
 const KINDS = ["photo", "voice", "audio", "video", "animation", "document"] as const;

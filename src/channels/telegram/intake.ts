@@ -60,7 +60,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const { self, api, context, gestures, shelf, quotes, signal } = options;
   const { clock, log } = context;
   const order = createChatOrder();
-  const albums = createAlbums<Part>(clock);
+  const albums = createAlbums(clock, ({ message }: Part) => isMeant(message, self));
   const inFlight = new Map<number, Promise<void>>();
   const safe = new Set<number>();
   const background = new Set<Promise<void>>();
@@ -125,8 +125,7 @@ export function createIntake(options: IntakeOptions): Intake {
 
   /** A picture that came after its album was delivered is a message of its own. */
   function takeStraggler({ update, message }: Part, key: string): Promise<void> {
-    const album = albums.delivered(key)?.values() ?? [];
-    const isMeantAnyway = [...album].some((part) => isMeant(part.message, self));
+    const isMeantAnyway = [...(albums.delivered(key)?.values() ?? [])].some((isMeantByIt) => isMeantByIt);
     const said = saidIn(updateKey(update.update_id), [message], self, { isMeantAnyway });
     return order.run(`${message.chat.id}`, () => deliver(said));
   }

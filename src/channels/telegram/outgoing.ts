@@ -35,6 +35,11 @@ interface Target {
 type Call = (raw: RawApi, target: Target, signal: CallSignal) => Promise<{ message_id: number }>;
 type TextContent = Extract<OutboundPart["content"], { kind: "text" }>;
 
+const TOPIC_GONE = /message thread not found|TOPIC_DELETED/i;
+const BAD_BUTTONS = /reply markup|keyboard|BUTTON_/i;
+/** It may be too wide or too tall to be shown, or somebody takes no voice, which is no reason not to send it. */
+const ONLY_AS_DOCUMENT = /PHOTO_|IMAGE_PROCESS_FAILED|VOICE_MESSAGES_FORBIDDEN/;
+
 const numberOf = (id: string) => (/^-?\d{1,15}$/.test(id) ? Number(id) : id);
 
 function targetOf({ chatId, thread }: ChatPlace, replyTo?: string): Target {
@@ -55,6 +60,19 @@ function textFields({ text, isPlain, buttons }: TextContent) {
     ...(isPlain ? {} : { parse_mode: "HTML" as const }),
     ...(buttons === undefined || buttons.length === 0 ? {} : { reply_markup: keyboard(buttons) }),
   };
+}
+
+type TextFields = ReturnType<typeof textFields>;
+
+/** What is wrong with buttons must not keep back what stands above them. */
+async function despiteButtons<T>(fields: TextFields, run: (fields: TextFields) => Promise<T>): Promise<T> {
+  try {
+    return await run(fields);
+  } catch (error) {
+    if (fields.reply_markup === undefined || !isRefusal(error, BAD_BUTTONS)) throw error;
+    const { reply_markup: _, ...words } = fields;
+    return run(words);
+  }
 }
 
 export function createOutgoing({ api, files }: OutgoingOptions): Outgoing {
@@ -81,7 +99,7 @@ export function createOutgoing({ api, files }: OutgoingOptions): Outgoing {
       try {
         return await attempt(where);
       } catch (error) {
-        if (!isRefusal(error, /message thread not found/i)) throw error;
+        if (!isRefusal(error, TOPIC_GONE)) throw error;
         // The topic is gone, and the group it was in is still meant to read this.
         const { message_thread_id: _, ...group } = where;
         return attempt(group);
@@ -110,8 +128,7 @@ export function createOutgoing({ api, files }: OutgoingOptions): Outgoing {
     try {
       return await deliver(target, call, signal, UPLOAD_MS);
     } catch (error) {
-      // It may be too wide or too tall to be shown, which is no reason not to send it.
-      if (upload.kind !== "photo" || !isRefusal(error, /PHOTO_|IMAGE_PROCESS_FAILED/)) throw error;
+      if (upload.kind === "document" || !isRefusal(error, ONLY_AS_DOCUMENT)) throw error;
       return sendFile(target, { ...upload, kind: "document" }, signal);
     }
   }
@@ -121,25 +138,24 @@ export function createOutgoing({ api, files }: OutgoingOptions): Outgoing {
       const target = targetOf(part, part.replyTo);
       const { content } = part;
       if (content.kind === "media") return sendFile(target, await uploadOf(content.media, files), signal);
-      const fields = textFields(content);
-      return deliver(
-        target,
-        (raw, where, limited) => raw.sendMessage({ ...where, ...fields }, limited),
-        signal,
+      return despiteButtons(textFields(content), (fields) =>
+        deliver(target, (raw, where, limited) => raw.sendMessage({ ...where, ...fields }, limited), signal),
       );
     },
 
     async edit(messageId, part, signal) {
       if (part.content.kind !== "text") return;
-      const fields = textFields(part.content);
-      const change = ({ chat_id }: Target) =>
-        api.call(
-          (raw, limited) =>
-            raw.editMessageText({ chat_id, message_id: Number(messageId), ...fields }, limited),
-          signal,
-        );
+      const target = targetOf(part);
+      const message_id = Number(messageId);
       try {
-        await inChat(targetOf(part), change);
+        await despiteButtons(textFields(part.content), (fields) =>
+          inChat(target, ({ chat_id }) =>
+            api.call(
+              (raw, limited) => raw.editMessageText({ chat_id, message_id, ...fields }, limited),
+              signal,
+            ),
+          ),
+        );
       } catch (error) {
         if (!isRefusal(error, /message is not modified/i)) throw error;
       }

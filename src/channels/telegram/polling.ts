@@ -9,7 +9,7 @@ import type { BotApi } from "./bot-api.ts";
 import type { Intake } from "./intake.ts";
 import { createBackoff, isWorthRepeating } from "./persist.ts";
 import { isRefusal } from "./refusal.ts";
-import { WANTED } from "./update.ts";
+import { parseUpdate, WANTED } from "./update.ts";
 
 /** Asked again so soon, while something is under way, for what else there is. */
 const RECHECK_MS = 600;
@@ -64,7 +64,8 @@ export async function poll(options: PollingOptions): Promise<void> {
   let mayDeleteWebhook = true;
   let isTroubled = false;
 
-  async function ask(): Promise<readonly Update[]> {
+  /** Resolves to whatever it says, which is not always what it should. */
+  async function ask(): Promise<unknown> {
     // Behind trouble the answer tells that it is over, and is wanted at once.
     const seconds = taken.size > 0 || isTroubled ? 0 : timeout;
     return api.call(
@@ -118,12 +119,21 @@ export async function poll(options: PollingOptions): Promise<void> {
     }
   }
 
+  /** Somebody else confirmed what is not offered any more: there is nothing left to tell of it. */
+  function forget(updates: readonly Update[]): void {
+    const offered = new Set(updates.map(({ update_id: id }) => id));
+    for (const [id, state] of taken) if (state === "safe" && !offered.has(id)) taken.delete(id);
+  }
+
   async function round(): Promise<void> {
-    const updates = await ask();
+    const answer = await ask();
+    const items = Array.isArray(answer) ? answer : [answer];
+    const updates = items.flatMap((item) => parseUpdate(item) ?? []);
     onHeard();
     mayDeleteWebhook = true;
     isTroubled = false;
-    failure = undefined;
+    failure = items.length > updates.length ? new Error("Telegram sent what is no update") : undefined;
+    forget(updates);
     updates.forEach(begin);
     if (running.size > 0) await work();
     move(updates);

@@ -31,7 +31,7 @@ export class Refusal extends SendError {
 const WRONG_TOKEN =
   'Telegram does not know the token of the bot; set "channels.telegram.token" to the one that @BotFather shows';
 
-const MARKUP = /can't parse entities|text is empty|text must be non-empty/i;
+const MARKUP = /can't parse entities|\bENTIT(?:Y|IES)_|text is empty|text must be non-empty/i;
 const GONE =
   /message to (be )?(edit|edited|reply|replied|react) not found|message can't be edited|MESSAGE_ID_INVALID/i;
 

@@ -6,6 +6,7 @@ import { config } from "./config.ts";
 export const channel = defineChannel({
   name: "webhook",
   config,
+  admits: "secret",
   capabilities: {
     markup: "markdown",
     edits: false,
@@ -14,6 +15,7 @@ export const channel = defineChannel({
     reactions: false,
     buttons: false,
     idempotencyKey: true,
+    waitsForFinal: true,
   },
   async create(options, context) {
     const { createWebhook } = await import("./create-webhook.ts");

@@ -2,6 +2,7 @@
 
 import { type Channel, type ChannelContext, SendError } from "../../core/channel.ts";
 import type { FinalMessage } from "../../core/messages.ts";
+import { aborted } from "../../lib/abort.ts";
 import { basename } from "../../lib/path.ts";
 import { type Answer, createAnswers } from "./answers.ts";
 import type { WebhookConfig } from "./config.ts";
@@ -13,6 +14,7 @@ export function createWebhook(config: WebhookConfig, context: ChannelContext): C
   const hooks = openHooks(config, context);
   const answers = createAnswers(context.clock);
   const receive = createReceiver({ hooks, answers, ports: context });
+  let ending = new AbortController();
 
   /** The one whose event is answered; for what nobody asked for, the one that always uses this chat. */
   function hookOf({ turn, answers: answered, chatId }: FinalMessage): Hook | undefined {
@@ -25,14 +27,13 @@ export function createWebhook(config: WebhookConfig, context: ChannelContext): C
 
   return {
     async start(signal) {
+      ending = new AbortController();
       context.report({ isConnected: true });
-      if (signal.aborted) return;
-      await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      await aborted(AbortSignal.any([signal, ending.signal]));
     },
 
     async stop() {
+      ending.abort();
       answers.close();
     },
 

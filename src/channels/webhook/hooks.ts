@@ -84,7 +84,11 @@ function readSecret(
   if (scheme === "standard" && !isStandardSecret(secret)) {
     throw new UserError(`Correct ${setting}: the secret of Standard Webhooks is whsec_ and base64 behind it`);
   }
-  if (secret.length < SHORT_SECRET) log.warn("Choose a longer secret: this one can be guessed", { setting });
+  if (scheme === "bearer" && /[^\x21-\x7e]/.test(secret)) {
+    throw new UserError(`Correct ${setting}: what goes into a header has no white space, and only ASCII`);
+  }
+  if (secret.replace(/^whsec_/, "").length < SHORT_SECRET)
+    log.warn("Choose a longer secret: this one can be guessed", { setting });
   return secret;
 }
 

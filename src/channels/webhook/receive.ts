@@ -96,6 +96,10 @@ export function createReceiver({ hooks, answers, ports }: ReceiverOptions): Rece
     if (body.length > hook.maxBodyBytes) {
       return refusal(413, `the body has more than ${hook.maxBodyBytes} bytes`);
     }
+    // Nobody needs it for events of this size, and a small body could become one of any size.
+    if (isEncoded(headers)) {
+      return refusal(415, "send the body without a Content-Encoding", { "accept-encoding": "identity" });
+    }
     const json = parseBody(body, headers.get("content-type"));
     if (json === undefined) return refusal(400, "the body is no JSON");
     const event = { headers, body, json };
@@ -105,6 +109,10 @@ export function createReceiver({ hooks, answers, ports }: ReceiverOptions): Rece
 
 function nameIn(request: Request): string {
   return new URL(request.url).pathname.split("/").at(-1) ?? "";
+}
+
+function isEncoded(headers: Headers): boolean {
+  return !["", "identity"].includes((headers.get("content-encoding") ?? "").trim().toLowerCase());
 }
 
 /** Seconds of the preference `wait`, RFC 7240. */

@@ -6,6 +6,7 @@ import { config } from "./config.ts";
 export const channel = defineChannel({
   name: "websocket",
   config,
+  admits: "secret",
   capabilities: {
     markup: "markdown",
     edits: false,
@@ -14,6 +15,7 @@ export const channel = defineChannel({
     reactions: false,
     buttons: true,
     idempotencyKey: true,
+    waitsForFinal: true,
   },
   async create(options, context) {
     const { createWebsocket } = await import("./create-websocket.ts");

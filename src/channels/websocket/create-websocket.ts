@@ -5,7 +5,7 @@ import { type Channel, type ChannelContext, type OutboundPart, SendError } from 
 import { UserError } from "../../core/errors.ts";
 import type { HttpInfo } from "../../core/http.ts";
 import type { FinalMessage, StreamEndMessage, TransientMessage } from "../../core/messages.ts";
-import { abortable } from "../../lib/abort.ts";
+import { abortable, aborted } from "../../lib/abort.ts";
 import { basename, join } from "../../lib/path.ts";
 import { isVisible } from "../../lib/split/markdown.ts";
 import { admission } from "./admission.ts";
@@ -34,6 +34,7 @@ export function createWebsocket(config: WebsocketConfig, context: ChannelContext
   const timeline = async () => (await opened()).timeline;
   const clients = createClients({ hub, timeline, maxClients, maxMessageBytes, ports: context });
   let current: Promise<Opened> | undefined;
+  let ending = new AbortController();
 
   async function open(): Promise<Opened> {
     const folder = join(workspace, ".nanobot", "websocket");
@@ -65,15 +66,15 @@ export function createWebsocket(config: WebsocketConfig, context: ChannelContext
 
   return {
     async start(signal) {
+      ending = new AbortController();
+      const ended = aborted(AbortSignal.any([signal, ending.signal]));
       await opened();
       report({ isConnected: true });
-      if (signal.aborted) return;
-      await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      await ended;
     },
 
     async stop() {
+      ending.abort();
       clients.closeAll();
       const last = current;
       current = undefined;

@@ -59,13 +59,14 @@ export function createKept({ keepMessages, keepMs }: { keepMessages: number; kee
     }
   }
 
+  /** Only ever the oldest of its chat. */
   function drop({ record, bytes: size }: Entry): void {
     const { chat, event } = record;
     entries.delete(event.id);
     bytes -= size;
-    const rest = (chats.get(chat) ?? []).filter((entry) => entry.record !== record);
-    if (rest.length > 0) chats.set(chat, rest);
-    else chats.delete(chat);
+    const those = chats.get(chat);
+    those?.shift();
+    if (those?.length === 0) chats.delete(chat);
     noteLoss(chat, event.seq);
   }
 

@@ -47,8 +47,19 @@ function isTwisted(markdown: string): boolean {
 }
 
 const STRONG = /^\*\*(?=\S)((?:[^*\\]|\\.|\*(?!\*))+?)(?<=\S)\*\*(?!\*)/s;
-const PUNCTUATION_AT_EDGE = /^[\p{P}\p{S}]|[\p{P}\p{S}]$/u;
-const SPOILER = /^\|\|(?=[^\s|])((?:[^|\\\n]|\\.|\|(?!\|))+?)(?<=[^\s|])\|\|(?!\|)/;
+/** With signs of ASCII on both sides it is left to CommonMark: `f(**a) and g(**b)` is Python. */
+const FOREIGN_EDGE = /^(?!\p{ASCII})[\p{P}\p{S}]|(?!\p{ASCII})[\p{P}\p{S}]$/u;
+const PUNCTUATION_AT_END = /[\p{P}\p{S}]$/u;
+const FOREIGN_LETTER = /^(?!\p{ASCII})\p{L}/u;
+const CODE_SPANS = /(`+)[^`]+\1(?!`)/g;
+/** Beside a letter or a bracket it is an operator: `a||b or c||d`. */
+const SPOILER = /^\|\|(?=[^\s|])((?:[^|\\\n]|\\.|\|(?!\|))+?)(?<=[^\s|])\|\|(?![|\w(])/;
+
+/** Whether the rules of CommonMark take bold text for none because of what stands beside its marks. */
+function isBoldAllTheSame(text: string, rest: string): boolean {
+  if (text.includes("\n\n") || text.replace(CODE_SPANS, "").includes("`")) return false;
+  return FOREIGN_EDGE.test(text) || (PUNCTUATION_AT_END.test(text) && FOREIGN_LETTER.test(rest));
+}
 
 /** How many cells the parser would make: it fills up every row to the width of the first. */
 function cellsOf(src: string): number {
@@ -109,8 +120,8 @@ export async function createMarkdownParser(): Promise<MarkdownParser> {
         tokenizer(src) {
           if (!src.startsWith("**")) return undefined;
           const [raw, text = ""] = STRONG.exec(src) ?? [];
-          if (raw === undefined || text.includes("\n\n") || text.includes("`")) return undefined;
-          if (!PUNCTUATION_AT_EDGE.test(text)) return undefined;
+          if (raw === undefined || !isBoldAllTheSame(text, src.slice(raw.length, raw.length + 2)))
+            return undefined;
           return { type: "strong", raw, text, tokens: this.lexer.inlineTokens(text) };
         },
       },

@@ -27,7 +27,7 @@ const LINKABLE = /^(?:https?:\/\/|tg:\/\/|mailto:)./i;
 const ink: Ink = {
   text: escapeText,
   styled: (inner, style) => `<${tags[style]}>${inner}</${tags[style]}>`,
-  code: (text) => (text.trim() === "" ? escapeText(text) : `<code>${escapeText(text)}</code>`),
+  code: (text) => `<code>${escapeText(text)}</code>`,
   codeBlock(text, language) {
     const code = escapeText(text);
     return language === undefined

@@ -2,6 +2,7 @@
 
 import type { Tokens } from "marked";
 import { decodeEntities } from "../entities.ts";
+import { isVisible } from "../split/markdown.ts";
 import { namedCharacter } from "./named-characters.ts";
 import type { MarkdownParser, ParsedMarkdown, Token } from "./parser.ts";
 
@@ -55,7 +56,7 @@ function createWriter(ink: Ink, { usedLinks }: ParsedMarkdown) {
   function styled(tokens: readonly Token[], style: Style, around: Surroundings): string {
     if (around.styles.includes(style)) return inline(tokens, around);
     const inner = inline(tokens, { ...around, styles: [...around.styles, style] });
-    return inner === "" ? "" : ink.styled(inner, style);
+    return isVisible(inner) ? ink.styled(inner, style) : inner;
   }
 
   function link({ href, text, tokens, autolink }: Tokens.Link, around: Surroundings): string {
@@ -65,14 +66,14 @@ function createWriter(ink: Ink, { usedLinks }: ParsedMarkdown) {
     if (autolink && (text === address || text === bare)) return ink.text(text);
     const inner = autolink ? ink.text(text) : inline(tokens as Token[], { ...around, inLink: true });
     if (address === "" || HARMFUL.test(address)) return inner;
-    return inner.trim() === "" ? ink.link(ink.text(address), address) : ink.link(inner, address);
+    return ink.link(isVisible(inner) ? inner : ink.text(address), address);
   }
 
   function image({ href, tokens }: Tokens.Image, around: Surroundings): string {
     const alt = inline(tokens as Token[], { ...around, inLink: true });
     const address = decodeEntities(href, namedCharacter);
     if (around.inLink || address === "" || HARMFUL.test(address)) return alt;
-    return ink.link(alt.trim() === "" ? ink.text(address) : alt, address);
+    return ink.link(isVisible(alt) ? alt : ink.text(address), address);
   }
 
   function oneInline(token: Token, around: Surroundings): string {
@@ -87,7 +88,7 @@ function createWriter(ink: Ink, { usedLinks }: ParsedMarkdown) {
         return styled(token.tokens, "spoiler", around);
       case "codespan":
         // A platform that links code is not known.
-        return around.inLink ? ink.text(token.text) : ink.code(token.text);
+        return around.inLink || !isVisible(token.text) ? ink.text(token.text) : ink.code(token.text);
       case "br":
         return "\n";
       case "link":
@@ -146,7 +147,7 @@ function createWriter(ink: Ink, { usedLinks }: ParsedMarkdown) {
         return open(styled(token.tokens as Token[], "bold", around));
       case "code": {
         const text = token.text.replace(/\n$/, "");
-        return text.trim() === "" ? [] : { text: ink.codeBlock(text, languageOf(token)), isSolid: true };
+        return !isVisible(text) ? [] : { text: ink.codeBlock(text, languageOf(token)), isSolid: true };
       }
       case "table":
         return { text: ink.table(tableCells(token)), isSolid: true };
@@ -173,7 +174,7 @@ function createWriter(ink: Ink, { usedLinks }: ParsedMarkdown) {
       const [block, ...others] = blocks(tokens.slice(1), around);
       return [{ text: oneInline(first, around) + (block?.text ?? ""), isSolid: false }, ...others];
     }
-    return tokens.flatMap((token) => oneBlock(token, around)).filter(({ text }) => text.trim() !== "");
+    return tokens.flatMap((token) => oneBlock(token, around)).filter(({ text }) => isVisible(text));
   }
 
   return { blocks, inline };
@@ -200,5 +201,5 @@ export function writeMarkdown(parse: MarkdownParser, ink: Ink, markdown: string)
   const parsed = parse(markdown);
   if (parsed === undefined) return ink.text(markdown);
   const written = joined(createWriter(ink, parsed).blocks(parsed.tokens, outside));
-  return written.trim() === "" ? ink.text(markdown.trim()) : written;
+  return isVisible(written) ? written : ink.text(markdown.trim());
 }

@@ -23,7 +23,13 @@ export const measures: Readonly<Record<"utf16" | "codepoints" | "bytes", Measure
   bytes: (text) => Buffer.byteLength(text),
 };
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Made when it is needed: its tables cost a megabyte, and a gateway may be idle for days. */
+let segmenter: Intl.Segmenter | undefined;
+
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
 
 /**
  * How much of the beginning of `text` fits `room`: whole graphemes, or whole code points when the first
@@ -40,7 +46,7 @@ export function fittingHead(text: string, room: number, measure: Measure): numbe
     else tooLong = middle;
   }
   let boundary = 0;
-  for (const { index } of segmenter.segment(text.slice(0, fits + 2))) {
+  for (const { index } of graphemesOf(text.slice(0, fits + 2))) {
     if (index > fits) break;
     boundary = index;
   }

@@ -58,6 +58,9 @@ interface Entry {
 /** A span that goes on longer than this may be cut as well. */
 const FAR = 1_000;
 
+/** Of a quote, a list or a heading, without what they stand before. */
+const LEADING_MARKS = /^(?:[ \t]*(?:[-*+>]|#{1,6}|\d{1,9}[.)]))*[ \t]*/;
+
 const JOINED = String.raw`(?![\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d\u0e33\u0eb3])`;
 const inner = {
   sentence: new RegExp(`(?:[.!?…:;]["'”’»)\\]*_]*[ \\t]+|[。！？；…][”’」』）》]*[ \\t]*)${JOINED}`, "gu"),
@@ -105,6 +108,8 @@ export function openWindow(lines: readonly string[], from: Position, room: numbe
     };
     const previous = entries.at(-1);
     const isOpening = next.fence !== undefined && previous?.before.fence !== next.fence;
+    // Before it there would be a fence and nothing in it.
+    if (isOpening && entries.length === 1) return;
     if (isOpening || (previous !== undefined && /^#{1,6}[ \t]/.test(previous.text))) bad.push(cut);
     else if (next.fence !== undefined) code.push(cut);
     else if (isBlank(source) || isBlank(previous?.text ?? "")) blank.push(cut);
@@ -168,8 +173,9 @@ export function openWindow(lines: readonly string[], from: Position, room: numbe
       for (const entry of entries.toReversed()) {
         const source = (lines[entry.line] ?? "").slice(entry.column);
         const isCode = entry.before.fence !== undefined;
+        const marks = LEADING_MARKS.exec(entry.text)?.[0].length ?? 0;
         for (const length of cutsWithin(entry.text, kind)) {
-          if (length >= source.length || source.slice(0, length).trim() === "") continue;
+          if (length >= source.length || length <= marks) continue;
           const cut = inside(entry, length);
           any ??= cut;
           const isClean = covered[cut.end] === 0 && !looksLikeBlock(source.slice(length, length + 12));

@@ -20,6 +20,7 @@ export type Rule =
   | "history"
   | "destructive-program"
   | "network-device"
+  | "own-program"
   | "own-state"
   | "outside-workspace"
   | "deny-pattern"

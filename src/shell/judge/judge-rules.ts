@@ -1,5 +1,6 @@
 /** The rules that every simple command is held against, in one place. */
 
+import { TOOL_MARK } from "../../lib/tool-mark.ts";
 import {
   judgeFind,
   judgeFoundDeletion,
@@ -9,7 +10,8 @@ import {
   judgeWindowsDelete,
 } from "./delete-rules.ts";
 import type { Finding } from "./finding.ts";
-import type { Opaque, ParsedCommand, SimpleCommand } from "./parsed.ts";
+import { hidesTool, judgeOwnProgram } from "./own-program.ts";
+import type { ParsedCommand, SimpleCommand } from "./parsed.ts";
 import { programName } from "./program-name.ts";
 import type { Scene } from "./scene.ts";
 import {
@@ -37,6 +39,7 @@ export async function judgeCommandRules(
   const findings: RuleFinding[] = [];
   for (const finding of await judgeRedirects(command, scene)) findings.push({ ...finding, fromWords: false });
   for (const { name, value } of command.assignments) {
+    if (name === TOOL_MARK) findings.push({ ...hidesTool, fromWords: false });
     if (name === "HISTFILE" || (/^HIST(?:FILE)?SIZE$/.test(name) && staticText(value) === "0")) {
       findings.push({
         rule: "history",
@@ -57,7 +60,8 @@ export async function judgeCommandRules(
   for (const finding of await judgeProgram(name, command.words.slice(1), command, scene, remote)) {
     if (finding !== undefined) findings.push({ ...finding, fromWords: true });
   }
-  return findings;
+  const own = await judgeOwnProgram(name, command, scene, parsed);
+  return own === undefined ? findings : [...findings, { ...own, fromWords: true }];
 }
 
 async function judgeProgram(
@@ -185,58 +189,4 @@ function reaches(calls: ReadonlyMap<string, ReadonlySet<string>>, from: string, 
     pending.push(...(calls.get(name) ?? []));
   }
   return false;
-}
-
-/** What gives away a destructive program in another language. It is a hint: such programs are not understood. */
-const giveaways: readonly {
-  readonly pattern: RegExp;
-  readonly rule: Finding["rule"];
-  readonly what: string;
-}[] = [
-  { pattern: /\brm\W{1,6}-\w*[rRf]|\brm\s+--(?:rec|fo)/, rule: "recursive-delete", what: "runs rm" },
-  {
-    pattern:
-      /\b(?:rmtree|remove_tree|rm_rf|rm_r|delete-directory|remove_entry_secure|removeSync|remove_dir_all|rimraf)\b/,
-    rule: "recursive-delete",
-    what: "deletes folders",
-  },
-  {
-    pattern: /\brm(?:Sync)?\s*\([^()]{0,400}(?:\([^()]{0,200}\)[^()]{0,200})?recursive/,
-    rule: "recursive-delete",
-    what: "deletes folders",
-  },
-  {
-    pattern: /\b(?:os\.fork|fork)\s*(?:\(\s*\)|while|until|;|\})|\bfork\s+while/,
-    rule: "fork-bomb",
-    what: "starts itself again",
-  },
-  {
-    // A word alone in quotes, or behind a call; in a sentence it is a word.
-    pattern:
-      /(?:system|exec\w*|popen|spawn\w*|run|call|check_\w+|qx|[;&|`])\W{0,6}(?:sudo\W{1,4})?(?:[\w/]*\/)?(?:shutdown|reboot|poweroff|halt)\b|^\s*(?:sudo )?(?:shutdown|reboot|poweroff|halt)\b/im,
-    rule: "power",
-    what: "stops the machine",
-  },
-  { pattern: /\/dev\/(?:sd|hd|vd|nvme|xvd|mmcblk|disk)/, rule: "device-write", what: "touches a disk" },
-  { pattern: /\bmkfs\b|\bwipefs\b/, rule: "disk", what: "makes file systems" },
-];
-
-export function judgeOpaque({ language, text }: Opaque): readonly Finding[] {
-  if (text === undefined) {
-    return [
-      {
-        rule: "dynamic-code",
-        reason: `the ${language} program is put together at run time; write it to a file and run that`,
-      },
-    ];
-  }
-  const found = giveaways.find(({ pattern }) => pattern.test(text));
-  return found === undefined
-    ? []
-    : [
-        {
-          rule: found.rule,
-          reason: `the ${language} program ${found.what}; do that with plain commands, which can be judged`,
-        },
-      ];
 }

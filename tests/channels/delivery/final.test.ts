@@ -19,13 +19,21 @@ function failing(...errors: readonly (Error | undefined)[]): () => void {
 }
 
 /** A bus that hands out one message, as one that some parts of were sent before. */
-function redelivering(message: FinalMessage, sent: string[], recorded: string[]): Bus {
+function redelivering(
+  message: FinalMessage,
+  sent: string[],
+  recorded: string[],
+  isOver: () => boolean = () => false,
+): Bus {
   return {
     ...createMemoryBus(),
     async *outbound(signal) {
       yield {
         message,
         sent,
+        get isOver() {
+          return isOver();
+        },
         part: async (id: string) => void recorded.push(`part ${id}`),
         failed: async (reason: string) => void recorded.push(`failed ${reason}`),
         done: async () => void recorded.push("done"),
@@ -206,6 +214,27 @@ describe("createDelivery(), a final message", () => {
     expect(fake.messages.size).toBe(1);
   });
 
+  test("is sent no further once it was dropped, whatever it waits for", async () => {
+    const content = "word ".repeat(50);
+    const waits = [error("slowDown", 30_000), error("temporary"), error("down")];
+    for (const problem of waits) {
+      const recorded: string[] = [];
+      let isDropped = false;
+      const message = outboundFinal({ channel: "chat", content });
+      const bus = redelivering(message, [], recorded, () => isDropped);
+      const { fake, clock, delivery, undelivered, stop } = setUpOne({}, { bus });
+      fake.answer = failing(undefined, problem);
+      await clock.advance(0);
+      isDropped = true;
+      await clock.advance(60_000);
+      await delivery.flush(new AbortController().signal);
+      expect(fake.calls).toHaveLength(2);
+      expect(recorded).toEqual(["part m1", "done"]);
+      expect(undelivered).toEqual([]);
+      await stop();
+    }
+  });
+
   test("fails when it cannot be rendered, and holds up nobody", async () => {
     const render = (text: string) => {
       if (text === "bad") throw new Error("no ink");
@@ -280,6 +309,25 @@ describe("createDelivery(), a platform that is down", () => {
     await clock.advance(30 * 60_000);
     expect(shown()).toEqual(["hi"]);
     expect(undelivered).toEqual([]);
+  });
+
+  test("is not taken to be down for everybody by what fails for one message alone", async () => {
+    const { fake, final, clock, shown, undelivered, stop } = setUpOne();
+    fake.answer = ({ text }) => {
+      if (text === "poison") throw error("down");
+    };
+    await final("poison");
+    await final("behind it");
+    for (let second = 0; second < 80; second++) {
+      await final(`${second}`, { chatId: "b" });
+      await clock.advance(1_000);
+    }
+    expect(undelivered.map(({ message }) => message.content)).toEqual(["poison"]);
+    expect(shown()).toContain("behind it");
+    expect(shown()).toHaveLength(81);
+    // The others wait for what may be the platform's trouble, and not for what is that message's own.
+    expect(fake.calls.findLast(({ text }) => text === "20")?.at).toBeLessThan(25_000);
+    await stop();
   });
 
   test("delays nobody but its own chats", async () => {

@@ -175,6 +175,37 @@ describe("createDelivery(), text that grows", () => {
     },
   );
 
+  test("quotes what its turn answers", async () => {
+    const { aside, fake } = setUpOne(streaming);
+    await aside("Hello", { replyTo: "17" });
+    expect(fake.calls[0]?.part?.replyTo).toBe("17");
+  });
+
+  test("is not shown any further where the platform refuses it", async () => {
+    const { aside, final, shown, fake, clock } = setUpOne(streaming);
+    fake.answer = ({ text }) => {
+      if (text !== "Answer") throw error("refused");
+    };
+    for (let piece = 0; piece < 5; piece++) {
+      await aside("piece ");
+      await clock.advance(1_000);
+    }
+    expect(fake.calls).toHaveLength(1);
+    await final("Answer");
+    expect(shown()).toEqual(["Answer"]);
+  });
+
+  test("is left as it is by what its turn says in another chat", async () => {
+    const { aside, final, fake } = setUpOne(streaming);
+    await aside("Half of");
+    await aside(" a sentence");
+    await final("Elsewhere", { chatId: "b", answers: [] });
+    expect(fake.calls.map(({ method, chatId, text }) => `${method} ${chatId} ${text}`)).toEqual([
+      "send a Half of",
+      "send b Elsewhere",
+    ]);
+  });
+
   test("obeys the time that a platform asks for before the next edit", async () => {
     const { aside, fake, clock } = setUpOne(streaming);
     fake.answer = ({ at }) => {

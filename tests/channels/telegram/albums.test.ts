@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAlbums, type Parts } from "../../../src/channels/telegram/albums.ts";
 import { createFakeClock } from "../../fakes/clock.ts";
@@ -42,6 +42,8 @@ for (const mode of ["polling", "webhook"]) {
       server.say(7, picture(server));
       server.say(7, picture(server));
       server.say(7, "and now?");
+      // Pushed one by one, which takes real time.
+      if (mode === "webhook") await until(() => shelved(fixture).length === 3);
       await passUntil(fixture, () => emitted.length === 2 && isTaken(fixture));
       expect(emitted[0]).toMatchObject({ id: `telegram:album:7:${ALBUM}`, content: "my holidays" });
       expect(emitted[0]?.media).toHaveLength(3);
@@ -179,6 +181,30 @@ describe("stop()", () => {
 });
 
 describe("start() by webhook", () => {
+  test("takes up an album of an earlier run beside parts that cannot be read", async () => {
+    let isBroken = true;
+    const ports: FixtureOptions["ports"] = {
+      async emit() {
+        if (isBroken) throw new Error("the disk is full");
+        return true;
+      },
+    };
+    const first = await opened({ config: { mode: "webhook" }, ports });
+    const { server, workspace } = first;
+    server.say(7, picture(server, { caption: "look" }));
+    await until(() => isTaken(first) && shelved(first).length === 1);
+    await first.stop();
+    const shelf = join(workspace, ".nanobot/telegram-albums");
+    mkdirSync(join(shelf, "5.json"));
+    writeFileSync(join(shelf, "6.json"), "{");
+    isBroken = false;
+    const second = await opened({ config: { mode: "webhook" }, ports, server, workspace });
+    await passUntil(second, () => second.emitted.length === 1);
+    expect(second.emitted[0]?.content).toBe("look");
+    await second.close();
+    await first.close();
+  });
+
   test("acknowledges a part of an album only when it is on disk", async () => {
     let isBroken = true;
     const fixture = await createFixture({
@@ -203,7 +229,7 @@ describe("start() by webhook", () => {
 describe("createAlbums()", () => {
   test("delivers one album once, however often its parts come", async () => {
     const clock = createFakeClock();
-    const albums = createAlbums<string>(clock);
+    const albums = createAlbums(clock, (part: string) => part);
     const delivered: Parts<string>[] = [];
     const deliver = async (parts: Promise<Parts<string>>) => void delivered.push(await parts);
     const outcomes = [
@@ -222,7 +248,7 @@ describe("createAlbums()", () => {
 
   test("begins anew when it could not be delivered", async () => {
     const clock = createFakeClock();
-    const albums = createAlbums<string>(clock);
+    const albums = createAlbums(clock, (part: string) => part);
     const failing = albums.add("a", 1, "one", async (parts) => {
       await parts;
       throw new Error("no");
@@ -241,7 +267,7 @@ describe("createAlbums()", () => {
 
   test("gathers a bounded number at once", async () => {
     const clock = createFakeClock();
-    const albums = createAlbums<string>(clock);
+    const albums = createAlbums(clock, (part: string) => part);
     const deliver = async (parts: Promise<Parts<string>>) => void (await parts);
     const taken = Array.from({ length: 100 }, (_, index) => albums.add(`a${index}`, index, "x", deliver));
     await expect(albums.add("more", 1_000, "x", deliver)).rejects.toThrow("at once");

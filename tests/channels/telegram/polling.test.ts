@@ -225,6 +225,43 @@ describe("start() by polling", () => {
     await fixture.close();
   });
 
+  test("takes what can be read of an answer that holds other things too, and asks again without haste", async () => {
+    const fixture = await createFixture();
+    const { server } = fixture;
+    const from = { id: 7, is_bot: false, first_name: "Ann" };
+    const message = { message_id: 1, date: 1, chat: { id: 7, type: "private" }, from, text: "hello" };
+    const results = ["x", [null, 5, [], { update_id: "1" }, { update_id: 90, message }], [null]];
+    const answers = results.map((result) => ({ status: 200, body: JSON.stringify({ ok: true, result }) }));
+    server.fail("getUpdates", ...answers);
+    await fixture.start();
+    await passUntil(fixture, () => fixture.emitted.length === 1);
+    const before = polls(server);
+    for (let turn = 0; turn < 50; turn++) await fixture.clock.giveWay();
+    expect(polls(server) - before).toBeLessThanOrEqual(1);
+    server.say(7, "more");
+    await passUntil(fixture, () => fixture.emitted.length === 2);
+    await fixture.close();
+  });
+
+  test("waits for news again when another program has confirmed what it still worked on", async () => {
+    const put = Promise.withResolvers<boolean>();
+    const fixture = await createFixture({ ports: { emit: () => put.promise } });
+    const { server } = fixture;
+    await fixture.start();
+    server.say(7, "hello");
+    await passUntil(fixture, () => server.calls.at(-1)?.fields["timeout"] === 0);
+    await fetch(`${server.url}/bot${server.token}/getUpdates`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ offset: 1_000 }),
+    });
+    const before = polls(server);
+    await passUntil(fixture, () => polls(server) > before + 1);
+    put.resolve(true);
+    await passUntil(fixture, () => server.calls.at(-1)?.fields["timeout"] === 30);
+    await fixture.close();
+  });
+
   test("begins when names can be looked up at last", async () => {
     let isDown = true;
     const reached: typeof fetch = Object.assign(

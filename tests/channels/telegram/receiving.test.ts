@@ -229,8 +229,9 @@ describe("start() puts context into words", () => {
       from({ type: "hidden_user", sender_user_name: "Somebody" }),
       from({ type: "chat", sender_chat: { id: 1, type: "group", title: "Team" } }),
       from({ type: "channel", chat: { id: 1, type: "channel", title: "News" } }),
+      from({ type: "what is not known yet" }),
     ]);
-    const names = ["Alice Smith (@alice)", "Somebody", "Team", "News"];
+    const names = ["Alice Smith (@alice)", "Somebody", "Team", "News", "somebody"];
     expect(contents(fixture)).toEqual(names.map((name) => `[Forwarded from ${name}]\nlook`));
   });
 
@@ -251,6 +252,20 @@ describe("start() puts context into words", () => {
       {
         chat: 7,
         what: {
+          checklist: {
+            title: "Buy",
+            tasks: [
+              { id: 1, text: "milk" },
+              { id: 2, text: "tea" },
+            ],
+          },
+        },
+      },
+      { chat: 7, what: { story: { id: 1, chat: { id: 7, type: "private" } } } },
+      { chat: 7, what: { paid_media: { star_count: 1, paid_media: [] } } },
+      {
+        chat: 7,
+        what: {
           text: "see here and there",
           entities: [
             { type: "text_link", offset: 4, length: 4, url: "https://a.example/" },
@@ -266,6 +281,9 @@ describe("start() puts context into words", () => {
       "[contact Bob Ray, +491]",
       '[poll "Tea?": "yes", "no"]',
       "[dice 🎲 4]",
+      '[checklist "Buy": "milk", "tea"]',
+      "[story]",
+      "[paid media]",
       "see here (https://a.example/) and there (https://b.example/)",
     ]);
   });

@@ -194,6 +194,31 @@ describe("send() with buttons", () => {
     });
   });
 
+  test("gives every button a label that can be seen", async () => {
+    await withChat(async ({ channel, server }) => {
+      const labels = [
+        { label: "\u200b", send: "yes" },
+        { label: " ", send: "\u2060" },
+        { label: "a\ud83d", send: "no" },
+      ];
+      await channel.send(textPart("Choose", { buttons: [labels] }), never);
+      expect(server.sent(7)[0]?.buttons).toEqual([["yes", "…", "a\ufffd"]]);
+    });
+  });
+
+  test("says and changes what stands above buttons that Telegram does not take", async () => {
+    await withChat(async ({ channel, server }) => {
+      const buttons = [[{ label: "Yes", send: "yes" }]];
+      const refused = { code: 400, description: "Bad Request: reply markup is too long" };
+      server.fail("sendMessage", refused);
+      const id = await channel.send(textPart("Choose", { buttons }), never);
+      expect(server.sent(7)).toMatchObject([{ text: "Choose", buttons: [] }]);
+      server.fail("editMessageText", refused);
+      await channel.edit?.(id, textPart("Choose now", { buttons }), never);
+      expect(server.sent(7)).toMatchObject([{ text: "Choose now", buttons: [] }]);
+    });
+  });
+
   test("tells somebody who presses a button that tells nothing any more", async () => {
     const fixture = await createFixture();
     const { server, emitted } = fixture;
@@ -269,6 +294,16 @@ describe("send() with a file", () => {
       await channel.send(mediaPart(wide, "image/png"), never);
       expect(server.sent(7).map(({ media }) => media?.kind)).toEqual(["document", "document"]);
       expect(server.sent(7)[0]?.media?.bytes).toHaveLength(10 * MB + 1);
+    });
+  });
+
+  test("sends a voice message as a document to who takes none", async () => {
+    await withChat(async ({ channel, server, workspace }) => {
+      const voice = join(workspace, "voice.ogg");
+      writeFileSync(voice, "OggS");
+      server.fail("sendVoice", { code: 400, description: "Bad Request: VOICE_MESSAGES_FORBIDDEN" });
+      await channel.send(mediaPart(voice, "audio/ogg"), never);
+      expect(server.sent(7).map(({ media }) => media?.kind)).toEqual(["document"]);
     });
   });
 

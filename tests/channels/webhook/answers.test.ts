@@ -191,7 +191,7 @@ const seconds = "1700000000";
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text);
 
 test.each([
-  ["bearer", { replySecret: "another secret" }, (_: string) => ({ authorization: "Bearer another secret" })],
+  ["bearer", { replySecret: "another-secret" }, (_: string) => ({ authorization: "Bearer another-secret" })],
   ["github", {}, (body: string) => ({ "x-hub-signature-256": `sha256=${hmac(SECRET, body).digest("hex")}` })],
   [
     "slack",

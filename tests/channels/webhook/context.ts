@@ -31,6 +31,8 @@ interface ContextOptions {
   readonly workspace?: string;
   readonly clock?: FakeClock;
   readonly files?: ChannelContext["files"];
+  /** In the place of those of the fake. */
+  readonly ports?: Partial<ChannelContext>;
 }
 
 export function createContext({
@@ -39,6 +41,7 @@ export function createContext({
   workspace = tempFolder(),
   clock = createFakeClock(),
   files = createFileSystem(),
+  ports = {},
 }: ContextOptions = {}): FakeContext {
   const log = createFakeLog();
   const known = new Set<string>();
@@ -84,6 +87,7 @@ export function createContext({
     files,
     publicUrl: undefined,
     workspace,
+    ...ports,
   };
   return {
     context,

@@ -38,6 +38,12 @@ test.each([
     { scheme: "standard", replyUrl: "http://localhost/", replySecret: "not base64!" },
     "replySecret",
   ],
+  ["a bearer that no header can hold", { secret: "gar nicht so übel und lang" }, "only ASCII"],
+  [
+    "one to answer with that no header can hold",
+    { replyUrl: "https://example.com/", replySecret: "twenty\u20acand more of it" },
+    "only ASCII",
+  ],
   ["an address with a password", { replyUrl: "https://me:pass@example.com/" }, "a user name or a password"],
   ["an address that a variable spoils", { replyUrl: variable("FILE") }, "only http and https"],
 ])("create() refuses %s", async (_, rest, why) => {
@@ -65,12 +71,15 @@ test("create() takes secrets from the environment and keeps them to itself", asy
   expect(log.lines).toEqual([]);
 });
 
-test("create() warns of a secret that can be guessed, and does not say it", async () => {
-  const { log } = await setUp({ ci: { secret: "hunter2" } });
-  expect(log.lines).toHaveLength(1);
-  expect(log.lines[0]).toContain("channels.webhook.hooks.ci.secret");
-  expect(log.lines[0]).not.toContain("hunter2");
-});
+test.each([{ secret: "hunter2" }, { secret: "whsec_aHVudGVyMg==", scheme: "standard" as const }])(
+  "create() warns of a secret that can be guessed, and does not say it: %j",
+  async (hook) => {
+    const { log } = await setUp({ ci: hook });
+    expect(log.lines).toHaveLength(1);
+    expect(log.lines[0]).toContain("channels.webhook.hooks.ci.secret");
+    expect(log.lines[0]).not.toContain(hook.secret);
+  },
+);
 
 test.each(["a/b", "CI", "", "a:b", "x".repeat(65), "ü"])("create() refuses a hook named %j", async (name) => {
   await expect(setUp({ [name]: {} })).rejects.toThrow("Rename the hook");

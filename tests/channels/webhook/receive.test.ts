@@ -142,6 +142,18 @@ test("fetch() refuses a body above the limit, and one that does not say its leng
   expect(inbox).toHaveLength(1);
 });
 
+test("fetch() takes no body that is compressed, and says so to who may know", async () => {
+  const { fetch, inbox } = await setUp();
+  const body = Bun.gzipSync('{"text":"hello"}');
+  for (const encoding of ["gzip", " GZIP", "br, gzip", "x"]) {
+    const response = await fetch(bearer("ci", body, { "content-encoding": encoding }));
+    expect([response.status, response.headers.get("accept-encoding")]).toEqual([415, "identity"]);
+  }
+  expect((await fetch(post("ci", body, { "content-encoding": "gzip" }))).status).toBe(401);
+  expect(inbox).toEqual([]);
+  expect((await fetch(bearer("ci", "{}", { "content-encoding": "identity" }))).status).toBe(202);
+});
+
 test("fetch() holds a hook to its own limit when others take more", async () => {
   const { fetch, inbox } = await setUp({ small: { maxBodyBytes: 10 }, large: {} });
   expect((await fetch(bearer("small", '{"a":"longer than that"}'))).status).toBe(413);

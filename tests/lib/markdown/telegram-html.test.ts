@@ -19,6 +19,10 @@ const rendered: readonly (readonly [what: string, markdown: string, html: string
   ["bold quotes before Chinese", "**“引号”**后文", "<b>“引号”</b>后文"],
   ["bold brackets before Chinese", "**中文（括号）**后文", "<b>中文（括号）</b>后文"],
   ["bold behind Japanese", "これは**「大事」**です", "これは<b>「大事」</b>です"],
+  ["bold code before Chinese", "用**`npm i`**命令", "用<b><code>npm i</code></b>命令"],
+  ["a bold exclamation before Chinese", "**注意!**请", "<b>注意!</b>请"],
+  ["stars of a program", "f(**a) and g(**b)", "f(**a) and g(**b)"],
+  ["ors of a program", "if (a||b) and c||d", "if (a||b) and c||d"],
   ["signs of markup in text", "a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"],
   ["named and numbered characters", "&amp; &copy; &#60; &unknown;", "&amp; © &lt; &amp;unknown;"],
   ["an escaped entity", "\\&amp;", "&amp;amp;"],
@@ -63,6 +67,8 @@ const rendered: readonly (readonly [what: string, markdown: string, html: string
   ["a rule", "a\n\n---\n\nb", "a\n\n———\n\nb"],
   ["marks without an end", "**bold `code [a](http://", "**bold `code [a](http://"],
   ["nothing but marks", "```", "```"],
+  ["marks around what cannot be seen", "a **\u200b** `\u200b`", "a \u200b \u200b"],
+  ["an image whose text cannot be seen", "![\u200b](http://x.y)", '<a href="http://x.y">http://x.y</a>'],
 ];
 
 test.each(rendered)("createTelegramRenderer() renders %s", (_, markdown, html) => {

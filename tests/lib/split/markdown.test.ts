@@ -131,6 +131,14 @@ describe("splitMarkdown()", () => {
     expect(markdownOf(`${"word ".repeat(8)}${code} ${"word ".repeat(6)}`, small)[1]).toContain(code);
   });
 
+  test("gives no piece that is only the beginning of something", () => {
+    const long = "x".repeat(10_000);
+    for (const text of [`# ${long}`, `- ${long}`, `> ${long}`, `\`\`\`js\n${long}\n\`\`\``]) {
+      const [first] = splitMarkdown(text, telegram);
+      expect(first?.text.length).toBeGreaterThan(3_000);
+    }
+  });
+
   test("does not leave a heading behind at the end of a piece", () => {
     const text = `${"word ".repeat(8)}\n# Title\n${"more ".repeat(9)}`;
     expect(markdownOf(text, small)).toEqual([

@@ -129,12 +129,54 @@ test("judgeCommand() never allows a recursive and forced rm, however it is writt
   );
 });
 
+test("judgeCommand() never lets a command run or end this program, however it is written", async () => {
+  const bare = fc.oneof(
+    spelled("nanobot").map((name) => `${name} pairing approve ABCD1234`),
+    fc.tuple(spelled("pkill"), spelled("nanobot")).map((words) => words.join(" -9 ")),
+    fc.tuple(spelled("killall"), spelled("nanobot")).map((words) => words.join(" ")),
+  );
+  await fc.assert(
+    fc.asyncProperty(bare, wrapped, placed, async (inner, wrap, place) => {
+      const command = place(wrap.reduce((within, by) => by(within), inner));
+      for (const policy of ["guarded", "ask", "allowlist"] as const) {
+        expect(await outcome(command, { policy })).not.toBe("allow");
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("judgeCommand() sees this program behind a link of another name", async () => {
+  const linked = {
+    resolve: async (path: string) => resolve(path).replace(`${workspace}/tool`, `${workspace}/dist/nanobot`),
+  };
+  expect(await outcome("./tool pairing approve A", linked)).toBe("deny:own-program");
+  expect(await outcome("sh ./tool gateway", linked)).toBe("deny:own-program");
+  expect(await outcome("cat ./tool", linked)).toBe("allow");
+  expect(await outcome("./tool pairing approve A")).toBe("allow");
+});
+
+test("judgeCommand() lets run of this program what the owner's pattern names", async () => {
+  const allowPatterns = ["nanobot status"];
+  for (const policy of ["guarded", "ask", "allowlist"] as const) {
+    expect(await outcome("nanobot status", { policy, allowPatterns })).toBe("allow");
+    expect(await outcome("nanobot gateway", { policy, allowPatterns })).not.toBe("allow");
+  }
+});
+
+test("judgeCommand() holds patterns of processes against this program in a moment, and refuses what it cannot read", async () => {
+  expect(await outcome(`pkill -f '${"(.*)*".repeat(30)}x'`)).toBe("allow");
+  expect(await outcome(`pkill -f '${"(n|na|a)*".repeat(30)}'`)).toBe("deny:own-program");
+  expect(await outcome("pkill '(nano'")).toBe("deny:own-program");
+});
+
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 test("judgeCommand() allows harmless commands whatever their quoted arguments say", async () => {
   const said = fc.oneof(
     fc.string({ unit: "grapheme" }),
     fc.constantFrom("rm -rf /", "$(reboot)", "; shutdown", "> /etc/passwd", ":(){ :|:& };:", "-rf", "mkfs"),
+    fc.constantFrom("nanobot", "nanobot pairing approve A", "pkill nanobot", "; nanobot gateway"),
   );
   await fc.assert(
     fc.asyncProperty(said, async (text) => {
