@@ -1,8 +1,10 @@
 /** The gateway of a process: channels, agent and HTTP over one durable bus, until it is told to end. */
 
+import type { Target } from "../../channels/delivery/target.ts";
 import type { GatewayOptions } from "../../core/app.ts";
 import type { AskOwner } from "../../core/approval.ts";
 import type { DurableBus } from "../../core/bus.ts";
+import type { Channel } from "../../core/channel.ts";
 import type { InboundMessage } from "../../core/messages.ts";
 import type { Log, Platform } from "../../core/platform.ts";
 import type { SessionStore } from "../../core/session.ts";
@@ -12,7 +14,6 @@ import { RESTARTED } from "../../lib/phrases.ts";
 import type { Secrets } from "../../lib/secrets.ts";
 import type { createAgent } from "../agent.ts";
 import type { ConfiguredChannel, createChannels } from "../channels.ts";
-import { createOutbound } from "../outbound.ts";
 import type { Settings } from "../settings.ts";
 import { openAccess } from "./access.ts";
 import { holding, withBus } from "./hold.ts";
@@ -20,6 +21,7 @@ import { type Door, openDoor, openServers } from "./http.ts";
 import { createLateAgent } from "./late-agent.ts";
 import { runParts } from "./lifecycle.ts";
 import { createNotify } from "./notify.ts";
+import { openAgent } from "./open-agent.ts";
 import { createOtherChats } from "./other-chats.ts";
 import { createTellOwner } from "./tell-owner.ts";
 
@@ -67,7 +69,7 @@ async function serve(
   { bus, door, options }: Serving,
   signal: AbortSignal,
 ): Promise<"ended" | "restart"> {
-  const { platform, settings, log, secrets, agent } = parts;
+  const { platform, settings, log, secrets } = parts;
   const { clock } = platform;
   const gateway = await settings.gateway();
   const { unifiedSession } = await settings.agent();
@@ -105,14 +107,7 @@ async function serve(
     log,
     onChange: (name) => delivery.channelChanged(name),
   });
-
-  function channelOf(name: string) {
-    const channel = supervisor.get(name);
-    const known = configured.get(name);
-    if (channel === undefined || known === undefined) return undefined;
-    return { channel, capabilities: known.capabilities, settings: known.delivery };
-  }
-
+  const channelOf = (name: string) => targetOf(supervisor.get(name), configured.get(name));
   const delivery = createDelivery({
     bus,
     channelOf,
@@ -131,35 +126,23 @@ async function serve(
     mayWrite: access.mayWrite,
     sessionOf,
   });
-  const outbound = createOutbound({ bus, mask: secrets.mask, elsewhere });
   await parts.checkTools();
-  const runAgent = createLateAgent(bus, async (own) => {
-    const dispatch = await agent.dispatch({
-      ...options,
+  const runAgent = createLateAgent(bus, (own) =>
+    openAgent(parts, {
       bus: own,
+      options,
+      access,
+      configured,
+      typing,
+      elsewhere,
       startedAt,
-      showReasoning: [...configured.values()].some(({ delivery: wanted }) => wanted.showReasoning),
-      isWaiting: access.approvals.isWaiting,
-      waitsForFinal: (name) => configured.get(name)?.capabilities.waitsForFinal === true,
-      drainMs: gateway.drainSeconds * 1_000,
-      onTurnStarted: typing.started,
-      onTurnEnded: ({ inboundId }) => typing.ended(inboundId),
-      services: {
-        restart(asked) {
-          restartedBy = asked;
-          restart.abort();
-        },
-        pairing: access.pairing,
-        isKnown: access.isKnown,
-        approvals: access.approvals,
-        channels: supervisor.status,
+      status: supervisor.status,
+      restart(asked) {
+        restartedBy = asked;
+        restart.abort();
       },
-    });
-    const ask: AskOwner = (question, limit) =>
-      dispatch.aside(question.run.turn, () => access.approvals.ask(question, limit));
-    parts.use({ ask, outbound });
-    return dispatch;
-  });
+    }),
+  );
   const control = await openServers({ ...parts, bus, supervisor, elsewhere, door });
   try {
     options.onReady({ address: door.address, channels: [...configured.keys()] });
@@ -199,4 +182,10 @@ async function configuredChannels({
     if (channels.names.includes(name)) configured.set(name, await channels.configured(name));
   }
   return configured;
+}
+
+/** A channel as delivery sees it, while it can be sent to. */
+function targetOf(channel: Channel | undefined, known: ConfiguredChannel | undefined): Target | undefined {
+  if (channel === undefined || known === undefined) return undefined;
+  return { channel, capabilities: known.capabilities, settings: known.delivery };
 }
