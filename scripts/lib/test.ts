@@ -84,7 +84,20 @@ step("format and lint", tool("biome", "ci", "--error-on-warnings", "."));
 step("types", tool("tsc", "--noEmit"));
 step("nothing unused", tool("knip"));
 await checkUnderDeno();
-if (step("build", ["scripts/build"])) runTests();
+/** With `--all` as long as it takes to believe it; else a short form of each. */
+function runLong(): void {
+  const kills = isFull ? "100" : "20";
+  for (const mode of ["plain", "rough"]) {
+    step(`${kills} kills, ${mode}`, ["scripts/crashtest", "--kills", kills, "--mode", mode]);
+  }
+  const minutes = isFull ? "60" : "1";
+  step(`soak, minutes: ${minutes}`, ["scripts/soak", "--minutes", minutes]);
+}
+
+if (step("build", ["scripts/build"])) {
+  runTests();
+  runLong();
+}
 rmSync(scratch, { recursive: true, force: true });
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

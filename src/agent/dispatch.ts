@@ -65,6 +65,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   } = deps;
   const lanes = createLanes({ limit: maxTurns > 0 ? Math.min(maxTurns, MAX_TURNS) : MAX_TURNS });
   const jobs = createJobs();
+  /** The turn of the event loop in which the last job began. */
+  let lastBegin: Promise<void> = Promise.resolve();
   /** Commands, and what else goes on outside the lanes. */
   const beside = new Set<Promise<void>>();
   const ending = new AbortController();
@@ -91,11 +93,21 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       .finally(() => jobs.remove(job));
   }
 
+  /**
+   * One job begins in each turn of the event loop. However many wait, what comes in is taken in between: a platform
+   * that is answered late sends everything again.
+   */
+  function itsTurn(): Promise<void> {
+    lastBegin = lastBegin.then(() => clock.giveWay());
+    return lastBegin;
+  }
+
   async function runJob(job: Job, aside: Aside): Promise<void> {
     if (job.state !== "waiting") return;
     const began = clock.now();
     job.aside = aside;
     job.state = "running";
+    await itsTurn();
     const status = isClosing ? "stopped" : await begin(job);
     // Whoever stopped it also answers it and marks it done.
     if (status !== "stopped") await finish(job);

@@ -2,6 +2,7 @@
 
 import type { DeliverySettings } from "../channels/delivery/target.ts";
 import { channels as registry } from "../channels/registry.ts";
+import { channelNames } from "../config/schema.ts";
 import type { Channel, ChannelCapabilities, ChannelContext, ChannelDefinition } from "../core/channel.ts";
 import { UserError } from "../core/errors.ts";
 import type { MediaStore } from "../core/media.ts";
@@ -35,18 +36,11 @@ export interface ChannelsOptions {
   media(): Promise<MediaStore>;
 }
 
-/** Channels that have no block of their own: the terminal is run by `nanobot agent`. */
-const withoutBlock: ReadonlySet<string> = new Set(["cli"]);
-
-function channelNames(): readonly string[] {
-  return Object.keys(registry).filter((name) => !withoutBlock.has(name));
-}
-
 async function definitionOf(name: string): Promise<ChannelDefinition> {
-  if (!Object.hasOwn(registry, name) || withoutBlock.has(name)) {
-    const meant = nearest(name, channelNames());
+  if (!channelNames.includes(name)) {
+    const meant = nearest(name, channelNames);
     throw new UserError(`There is no channel "${name}"`, {
-      hint: meant === undefined ? `There are: ${channelNames().join(", ")}` : `Did you mean "${meant}"?`,
+      hint: meant === undefined ? `There are: ${channelNames.join(", ")}` : `Did you mean "${meant}"?`,
     });
   }
   // Each entry has a schema of its own, which only its own `create` has to know.
@@ -100,5 +94,5 @@ export function createChannels({ platform, settings, log, secrets, media }: Chan
     };
   }
 
-  return { names: channelNames(), configured };
+  return { names: channelNames, configured };
 }

@@ -118,10 +118,9 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
 
     /** The block of a channel: what all channels share, and what `schema` makes of the rest. */
     async channel<Schema extends GenericSchema>(name: string, schema: Schema) {
-      const { channelBlock, readChannelSection } = await import("../config/channel-section.ts");
-      const block = channelBlock((await loaded()).config, name);
+      const { readChannelSection } = await import("../config/channel-section.ts");
       // The channel fills in its own settings when it is made, so that one that is only looked at needs no variable.
-      return { block, ...readChannelSection(schema, block, name) };
+      return readChannelSection(schema, await loaded(), name);
     },
 
     /** For one value. `setting` is its place, as in `channels.telegram.token`. */

@@ -19,29 +19,33 @@ async function run({ app, options, signal }: CommandContext): Promise<ExitCode> 
   if (problem !== undefined) throw new UserError(`Read --model: ${problem}`);
   const offline = options["offline"] === true;
   const port = portFrom(textOption(options, "port"));
-  const model = await app.chooseModel({ ...(wanted === undefined ? {} : { model: wanted }), offline });
-  if (model.offline && !offline) {
-    throw new UserError("Cannot start: no model is configured", {
-      hint: 'Run "nanobot onboard" to set one up, or give --offline for the built-in stand-in, which is no language model',
-    });
-  }
-  await ensureWorkspace(app);
   const { terminal } = app.platform;
   const outcome = await app.gateway(
     {
-      model,
+      async prepare() {
+        const model = await app.chooseModel({ ...(wanted === undefined ? {} : { model: wanted }), offline });
+        if (model.offline && !offline) throw noModel();
+        await ensureWorkspace(app);
+        return model;
+      },
       isModelWanted: wanted !== undefined || offline,
       host: textOption(options, "host"),
       port,
-      onReady({ address, channels }) {
+      onReady({ address, channels, model }) {
         const where = channels.length === 0 ? "" : ` on ${channels.join(", ")}`;
-        terminal.err(`nanobot ${app.version} listens on ${address}, ${model.name} answers${where}\n`);
+        terminal.err(`nanobot ${app.version} listens on ${address}, ${model} answers${where}\n`);
         if (channels.length === 0) terminal.err(`${NO_CHANNELS}\n`);
       },
     },
     signal,
   );
   return outcome === "ended" ? 0 : app.startAgain();
+}
+
+function noModel(): UserError {
+  return new UserError("Cannot start: no model is configured", {
+    hint: 'Run "nanobot onboard" to set one up, or give --offline for the built-in stand-in, which is no language model',
+  });
 }
 
 export const command = defineCommand({

@@ -1,12 +1,11 @@
 /** One channel's block of the configuration, read with that channel's own schema. */
 
 import * as v from "valibot";
-import { UserError } from "../core/errors.ts";
 import { isObject } from "../lib/is-object.ts";
 import { explainIssue } from "./issues.ts";
-import { showPath } from "./keys.ts";
+import type { LoadedConfig } from "./load.ts";
 import { type ChannelBlock, type Config, sharedChannelKeys } from "./schema.ts";
-import type { AnySchema, Path } from "./shape.ts";
+import { type AnySchema, type Path, valueAt } from "./shape.ts";
 import { translate } from "./translate.ts";
 
 /** The names of the channels that are enabled, in the order of the file. */
@@ -24,26 +23,24 @@ export function channelBlock({ channels }: Config, name: string): ChannelBlock {
 }
 
 /**
- * What `schema` makes of the block, both spellings of keys understood. Throws a `UserError` with key and expected type;
- * unknown keys are only warned of.
+ * The block of a channel, and what `schema` makes of its own part of it, both spellings of keys understood. Rejects with
+ * a `UserError` that names key and expected type; unknown keys are only warned of.
  */
-export function readChannelSection<Schema extends AnySchema>(
+export async function readChannelSection<Schema extends AnySchema>(
   schema: Schema,
-  block: ChannelBlock,
+  { config, refusal }: Pick<LoadedConfig, "config" | "refusal">,
   name: string,
-): { readonly settings: v.InferOutput<Schema>; readonly warnings: readonly string[] } {
+) {
   const at: Path = ["channels", name];
+  const block = channelBlock(config, name);
+  const problem = (path: Path, text: string) => refusal(path, text, valueAt(config, path));
   const own = Object.fromEntries(Object.entries(block).filter(([key]) => !sharedChannelKeys.includes(key)));
   const translation = translate(schema, own, at);
   if (translation.twice) {
-    throw problem(translation.twice, "the key is there twice, in two spellings");
+    throw await problem(translation.twice, "the key is there twice, in two spellings");
   }
   const { success, output, issues } = v.safeParse(schema, translation.value);
-  if (success) return { settings: output, warnings: translation.warnings };
+  if (success) return { block, settings: output, warnings: translation.warnings };
   const { path, text } = explainIssue(schema, issues[0]);
-  throw problem(translation.source([...at, ...path]), text);
-}
-
-function problem(path: Path, text: string): UserError {
-  return new UserError(`Read settings: ${showPath(path)}: ${text}`);
+  throw await problem(translation.source([...at, ...path]), text);
 }

@@ -2,12 +2,11 @@
 
 import * as v from "valibot";
 import { isEngineName, isEngineOfTheOriginal, noSuchEngine, readEngineName } from "../lib/engine-names.ts";
-import { isObject } from "../lib/is-object.ts";
 import { nearest } from "../lib/nearest.ts";
 import { enabledChannels } from "./channel-section.ts";
 import { showPath } from "./keys.ts";
 import { type Config, channelNames, configSchema } from "./schema.ts";
-import type { Path } from "./shape.ts";
+import { type Path, valueAt } from "./shape.ts";
 
 export interface Problem {
   readonly path: Path;
@@ -87,12 +86,6 @@ function placesOf(pattern: string, providers: readonly string[]): readonly Path[
   return providers.map((name) => keys.map((key) => (key === "*" ? name : key)));
 }
 
-function valueAt(value: unknown, path: Path): unknown {
-  let part = value;
-  for (const key of path) part = isObject(part) ? part[key] : undefined;
-  return part;
-}
-
 const NO_PRESET = "there is no preset of this name in modelPresets";
 
 /** The first setting that another one contradicts, so that nobody could say what is meant. */
@@ -122,7 +115,7 @@ function isKnownEngine(name: string): boolean {
 }
 
 /** Contradictions that stop nobody from starting: what is contradicted is passed over, or nothing uses it yet. */
-export function contradictionWarnings({ agents, modelPresets, api, tools }: Config): string[] {
+export function contradictionWarnings({ agents, modelPresets, api, gateway, tools }: Config): string[] {
   const hasPreset = (name: string) => Object.hasOwn(modelPresets, name);
   const { fallbackModels, dream } = agents.defaults;
   const problems: Problem[] = fallbackModels.flatMap((model, index) =>
@@ -140,8 +133,14 @@ export function contradictionWarnings({ agents, modelPresets, api, tools }: Conf
       text: "this search engine is not supported; DuckDuckGo is asked instead",
     });
   }
-  const isOpen = api.host === "0.0.0.0" || api.host === "::";
-  if (isOpen && api.apiKey === "") {
+  const isOpen = (host: string) => host === "0.0.0.0" || host === "::";
+  if (isOpen(gateway.host)) {
+    problems.push({
+      path: ["gateway", "host"],
+      text: "everybody in your network reaches the gateway; a tunnel needs no more than 127.0.0.1",
+    });
+  }
+  if (isOpen(api.host) && api.apiKey === "") {
     problems.push({ path: ["api", "host"], text: "an API that everybody can reach needs api.apiKey" });
   }
   return problems.map(({ path, text }) => `${showPath(path)}: ${text}`);

@@ -10,7 +10,7 @@ import { explainIssue } from "./issues.ts";
 import { configError, lineOf, parseConfigText, readConfigText } from "./json-text.ts";
 import { showPath } from "./keys.ts";
 import { type Config, configSchema } from "./schema.ts";
-import { found, type Path } from "./shape.ts";
+import { found, type Path, valueAt } from "./shape.ts";
 import { type Translation, translate } from "./translate.ts";
 
 /** A value of any kind by key, as parsed. */
@@ -25,6 +25,8 @@ export interface LoadedConfig {
   readonly path: string;
   /** Whether there is a file. */
   readonly exists: boolean;
+  /** What is wrong with `value`, whose keys are `path` as they are written: with file and line, where it is from there. */
+  refusal(path: Path, text: string, value: unknown): Promise<UserError>;
 }
 
 export interface LoadOptions {
@@ -60,6 +62,10 @@ export async function loadConfig({
     ],
     path,
     exists: text !== undefined,
+    async refusal(at, what, value) {
+      const isOfFile = text !== undefined && JSON.stringify(valueAt(file.raw, at)) === JSON.stringify(value);
+      return isOfFile ? problemAt(text, path, at, what) : settingsError(at, what);
+    },
   };
 }
 
@@ -92,7 +98,7 @@ async function problemAt(text: string, path: string, source: Path, problem: stri
 async function contradictionError(text: string, path: string, translation: Translation, problem: Problem) {
   return translation.has(problem.path)
     ? problemAt(text, path, translation.source(problem.path), problem.text)
-    : new UserError(`Read settings: ${showPath(problem.path)}: ${problem.text}`);
+    : settingsError(problem.path, problem.text);
 }
 
 const SHOWN_ISSUES = 5;
@@ -119,5 +125,9 @@ function parseWhole(values: unknown): Config {
   const { output, issues, success } = v.safeParse(configSchema, values);
   if (success) return output;
   const { path, text } = explainIssue(configSchema, issues[0]);
-  throw new UserError(`Read settings: ${showPath(path)}: ${text}`);
+  throw settingsError(path, text);
+}
+
+function settingsError(path: Path, text: string): UserError {
+  return new UserError(`Read settings: ${showPath(path)}: ${text}`);
 }

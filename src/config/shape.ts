@@ -19,6 +19,16 @@ export type Shape =
   | { readonly kind: "union"; readonly options: readonly AnySchema[] }
   | { readonly kind: "value"; readonly type: string };
 
+/** What lies at `path` of something that was parsed; `undefined` where that leads nowhere. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let part = value;
+  for (const key of path) {
+    if (Array.isArray(part)) part = part[Number(key)];
+    else part = isObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
+  }
+  return part;
+}
+
 function isSchema(value: unknown): value is AnySchema {
   return isObject(value) && value["kind"] === "schema";
 }

@@ -109,14 +109,20 @@ export interface CommandsInfo {
 }
 
 export interface GatewayOptions {
-  readonly model: ModelChoice;
+  /** Makes what is missing in the workspace and finds the model, once the gateway has its address. */
+  prepare(): Promise<ModelChoice>;
   /** It was asked for by hand, so that it wins over what a session chose before. */
   readonly isModelWanted: boolean;
   /** In the place of `gateway.host` and `gateway.port`. */
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   /** Called once it answers requests. */
-  readonly onReady: (ready: { readonly address: string; readonly channels: readonly string[] }) => void;
+  readonly onReady: (ready: {
+    readonly address: string;
+    readonly channels: readonly string[];
+    /** Its name. */
+    readonly model: string;
+  }) => void;
 }
 
 /** A channel of the registry, as it is configured. */

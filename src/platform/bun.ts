@@ -9,6 +9,7 @@ const isExecutable = Bun.embeddedFiles.length > 0;
 export const runtime: Runtime = {
   name: `Bun ${Bun.version}`,
   isExecutable,
+  collectGarbage: () => Bun.gc(true),
   // In an executable every module has the root for its folder.
   assetsRoot: isExecutable ? import.meta.dir : dirname(dirname(import.meta.dir)),
 

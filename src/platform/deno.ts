@@ -12,6 +12,8 @@ declare const Deno: { readonly version: { readonly deno: string } };
 export const runtime: Runtime = {
   name: `Deno ${Deno.version.deno}`,
   isExecutable: false,
+  // It offers no way to ask for that.
+  collectGarbage() {},
   assetsRoot: join(dirname(fileURLToPath(import.meta.url)), "../.."),
   renderMarkdown: (text) => stripControls(text),
   width: approximateWidth,

@@ -101,14 +101,16 @@ function openForAppending(path: string): AppendFile | undefined {
 }
 
 const makeFolder: FileSystem["makeFolder"] = async (path, { mode }) => {
+  const make = () => fs.mkdir(path, { mode });
+  const parent = dirname(path);
   try {
-    await fs.mkdir(path, { mode });
-  } catch (error) {
-    const parent = dirname(path);
-    if (errorCode(error) === "ENOENT" && parent.length < path.length) {
+    await make().catch(async (error: unknown) => {
+      if (errorCode(error) !== "ENOENT" || parent.length >= path.length) throw error;
       await makeFolder(parent, { mode });
-      return makeFolder(path, { mode });
-    }
+      // Once: `/proc` says the same of every folder, though its parent is there.
+      await make();
+    });
+  } catch (error) {
     // Whatever the system said, a folder that is there is what was asked for.
     if (statOf(path)?.kind === "directory") return;
     throw error;

@@ -82,8 +82,9 @@ function refusal(error: unknown, host: string, port: number): unknown {
   }
 }
 
-/** Deno gives that no code. */
+/** Bun says that something is not there, and Deno gives that no code. */
 function isUnknownName(error: unknown): boolean {
+  if (errorCode(error) === "ENOENT") return true;
   return error instanceof Error && error.message.startsWith("failed to lookup address");
 }
 

@@ -41,6 +41,7 @@ export async function createPlatform(): Promise<Platform> {
     assets: createAssets(runtime.assetsRoot),
     fetch: globalThis.fetch,
     http: createHttpServers({ runtime, clock: systemClock }),
+    collectGarbage: runtime.collectGarbage,
     async startAgain() {
       const { startAgain } = await import("./start-again.ts");
       await startAgain(runtime);

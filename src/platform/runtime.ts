@@ -10,5 +10,6 @@ export interface Runtime extends TerminalText {
   readonly assetsRoot: string;
   /** The program is an executable of its own, and no script that the runtime runs. */
   readonly isExecutable: boolean;
+  collectGarbage(): void;
   httpListener(): Promise<HttpListener>;
 }

@@ -83,6 +83,7 @@ export function createTestApp({
     assets: createAssets(resolve(import.meta.dir, "../..")),
     fetch: Object.assign(unreachable("fetch"), { preconnect: unreachable("fetch") }),
     http: { listen: unreachable("http"), request: unreachable("http") },
+    collectGarbage: unreachable("collectGarbage"),
     startAgain: unreachable("startAgain"),
   };
   const log = () => {};

@@ -22,8 +22,9 @@ function setUp({ chosen = model, outcome = "ended" as "ended" | "restart" } = {}
   const whole: App = {
     ...app,
     async gateway(options) {
+      const { name } = await options.prepare();
       started.push(options);
-      options.onReady({ address: "http://127.0.0.1:18790", channels: ["telegram"] });
+      options.onReady({ address: "http://127.0.0.1:18790", channels: ["telegram"], model: name });
       return outcome;
     },
     startAgain: async () => 75,

@@ -9,9 +9,9 @@ const schema = v.object({
   dm: v.optional(v.object({ allowFrom: v.optional(v.array(v.string()), []) }), {}),
 });
 
-async function read(block: object) {
-  const { config } = await makeConfig({ channels: { telegram: block } }).load();
-  return readChannelSection(schema, channelBlock(config, "telegram"), "telegram");
+async function read(block: object, env = {}) {
+  const loaded = await makeConfig({ channels: { telegram: block } }).load({ env });
+  return readChannelSection(schema, loaded, "telegram");
 }
 
 test("readChannelSection() understands both spellings, and leaves what all channels share to others", async () => {
@@ -37,22 +37,31 @@ test("readChannelSection() warns of an unknown key with the nearest known one", 
 });
 
 test.each([
-  [{}, "Read settings: channels.telegram.token: expected a string, found nothing"],
-  [{ token: 5 }, "Read settings: channels.telegram.token: expected a string, found a number"],
-  [
-    { token: "t", poll_timeout: "5" },
-    "Read settings: channels.telegram.poll_timeout: expected a number, found a string",
-  ],
+  [{}, "channels.telegram.token: expected a string, found nothing"],
+  [{ token: 5 }, "channels.telegram.token: expected a string, found a number"],
+  [{ token: "t", poll_timeout: "5" }, "channels.telegram.poll_timeout: expected a number, found a string"],
   [
     { token: "t", dm: { allow_from: [1] } },
-    "Read settings: channels.telegram.dm.allow_from[0]: expected a string, found a number",
+    "channels.telegram.dm.allow_from[0]: expected a string, found a number",
   ],
   [
     { token: "t", pollTimeout: 1, poll_timeout: 2 },
-    "Read settings: channels.telegram.poll_timeout: the key is there twice, in two spellings",
+    "channels.telegram.poll_timeout: the key is there twice, in two spellings",
   ],
 ])("readChannelSection() refuses %j", async (block, problem) => {
   await expect(read(block)).rejects.toThrow(problem);
+});
+
+test("readChannelSection() says where it stands, in the file or not", async () => {
+  await expect(read({ token: "t", dm: 5 })).rejects.toThrow(
+    /^Read config ".*": line 5, channels\.telegram\.dm: expected an object/,
+  );
+  await expect(read({ pollTimeout: 5 })).rejects.toThrow(
+    /^Read config ".*": line 3, channels\.telegram\.token: expected a string, found nothing/,
+  );
+  await expect(read({ token: "t" }, { NANOBOT_CHANNELS__TELEGRAM__POLL_TIMEOUT: "soon" })).rejects.toThrow(
+    /^Read settings: channels\.telegram\.\w+: expected a number/,
+  );
 });
 
 test("readChannelSection() never shows a value", async () => {

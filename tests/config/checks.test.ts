@@ -123,10 +123,15 @@ describe("loadConfig() warns", () => {
       fallbackModels: ["gone", { provider: "a", model: "m" }],
       dream: { modelOverride: "gone" },
     };
-    const warnings = await warningsFor({ agents: { defaults }, api: { host: "::" } });
-    expect(warnings.slice(-3)).toEqual([
+    const warnings = await warningsFor({
+      agents: { defaults },
+      api: { host: "::" },
+      gateway: { host: "0.0.0.0" },
+    });
+    expect(warnings.slice(-4)).toEqual([
       `agents.defaults.fallbackModels[0]: ${noPreset}`,
       `agents.defaults.dream.modelOverride: ${noPreset}`,
+      "gateway.host: everybody in your network reaches the gateway; a tunnel needs no more than 127.0.0.1",
       "api.host: an API that everybody can reach needs api.apiKey",
     ]);
   });

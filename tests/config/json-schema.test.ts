@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { type AnySchema, shapeOf } from "../../src/config/shape.ts";
+import { isObject } from "../../src/lib/is-object.ts";
 
 /** Every object of the schema as `[path, description, schema]` for each of its keys. */
 function* keysOf(schema: AnySchema, path: string): Generator<[path: string, about: string | undefined]> {
@@ -57,6 +58,23 @@ test("configJsonSchema() knows the keys of each channel, its own and those that 
     expect(schema).toHaveProperty(["properties", "channels", "properties", name, "properties", "allowFrom"]);
   }
   expect(schema).not.toHaveProperty(["properties", "channels", "properties", "cli"]);
+});
+
+/** The places of a JSON Schema that say nothing about themselves. */
+function* undescribed(schema: unknown, path: string): Generator<string> {
+  if (!isObject(schema)) return;
+  const { properties, additionalProperties, items, anyOf } = schema;
+  for (const [key, part] of Object.entries(isObject(properties) ? properties : {})) {
+    if (!isObject(part) || !part["description"]) yield `${path}.${key}`;
+    yield* undescribed(part, `${path}.${key}`);
+  }
+  yield* undescribed(additionalProperties, `${path}.*`);
+  yield* undescribed(items, `${path}[]`);
+  for (const option of Array.isArray(anyOf) ? anyOf : []) yield* undescribed(option, path);
+}
+
+test("configJsonSchema() describes each key, those of channels too", async () => {
+  expect([...undescribed(await configJsonSchema(), "")]).toEqual([]);
 });
 
 test("configJsonSchema() demands no key that has a default", async () => {

@@ -1,6 +1,7 @@
 /** How a gateway begins, tells how it is, and goes on when a platform does not. */
 
 import { afterEach, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { startTelegramServer, type TelegramServer } from "../fakes/telegram-server.ts";
 import { echo, eventually, killGateways, startGateway, telegramHome } from "./gateway.ts";
 import { binary, endToEnd, modelAt, newHome, run, startModel } from "./harness.ts";
@@ -118,7 +119,10 @@ test.each([
     { channels: { telegram: { enabled: true, allowFrom: "123" } } },
     /channels\.telegram\.allowFrom: expected a list/,
   ],
-  [{ channels: { telegram: { enabled: true, token: 5 } } }, /channels\.telegram\.token: expected a string/],
+  [
+    { channels: { telegram: { enabled: true, token: 5 } } },
+    /Read config ".*config\.json": line \d+, channels\.telegram\.token: expected a string/,
+  ],
   [{ gateway: { port: "x" } }, /gateway\.port: expected a whole number/],
 ])("gateway refuses the settings %j, as config check does", async (config, problem) => {
   const model = await startModel(echo);
@@ -127,6 +131,25 @@ test.each([
     const { code, stdout, stderr } = await run(command, { home });
     expect([command, code, stdout + stderr]).toEqual([command, 2, expect.stringMatching(problem)]);
   }
+});
+
+test("gateway starts with a configuration of the original's, and says what each channel of it lacks", async () => {
+  const channels = {
+    slack: { enabled: true, botToken: "xoxb-1", dm: { enabled: true, policy: "open", allowFrom: [] } },
+    napcat: { enabled: false, groupPolicy: 0.3 },
+    websocket: { enabled: true, host: "127.0.0.1", port: 8765, path: "/", token: "", allowFrom: ["*"] },
+  };
+  const { server, home } = await setUp();
+  const settings = JSON.parse(readFileSync(home.configFile, "utf8"));
+  Object.assign(settings.channels, channels);
+  writeFileSync(home.configFile, JSON.stringify(settings));
+  const gateway = await startGateway(home);
+  await eventually(() => gateway.stderr().includes("Channel websocket ended: Set channels.websocket.token"));
+  expect(gateway.stderr()).toContain("channels.slack is not supported yet and has no effect");
+  expect(gateway.stderr()).not.toContain("Unknown key");
+  server.say(1, "hello");
+  await eventually(() => shown(server).includes("echo: hello"));
+  expect((await run(["config", "check"], { home })).code).toBe(0);
 });
 
 test("gateway refuses to start without a model", async () => {

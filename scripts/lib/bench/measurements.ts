@@ -6,6 +6,9 @@ import { auditOfACall } from "./audit.ts";
 import { agentEnvironment, configure, converse, startModelServer } from "./chat.ts";
 import { guardOfCommands } from "./commands.ts";
 import { readEnd, searchTree } from "./file-tools.ts";
+import { idleGateway } from "./gateway.ts";
+import { crowd, webhookLatency } from "./gateway-load.ts";
+import { manyTurns, writesPerTurn } from "./gateway-turns.ts";
 import { addCounts, countFolders, type LineCount } from "./lines-of-code.ts";
 import { compareWall, createCpuMeter, outputOf, type Program, peakMemory } from "./programs.ts";
 import { lineToAppend, openStore, writeSession } from "./sessions.ts";
@@ -30,6 +33,11 @@ export const measurements: Readonly<Record<string, Measurement>> = {
   tail: readEnd,
   fetch: webFetch,
   guard: guardOfCommands,
+  gateway: idleGateway,
+  webhook: webhookLatency,
+  crowd,
+  turns: manyTurns,
+  writes: writesPerTurn,
   lines: linesOfCode,
 };
 

@@ -3,7 +3,7 @@
 export interface Row {
   readonly name: string;
   readonly value: number;
-  readonly unit: "ms" | "µs" | "MB" | "lines" | "bytes";
+  readonly unit: "ms" | "µs" | "MB" | "lines" | "bytes" | "requests";
   /** What the least program that could do the same takes, in the same unit and the same run. */
   readonly floor?: number;
   readonly bound?: Bound;
@@ -71,7 +71,7 @@ function cellsOf({
 }
 
 function withUnit(value: number, unit: Row["unit"]): string {
-  return unit === "lines" || unit === "bytes"
+  return unit === "lines" || unit === "bytes" || unit === "requests"
     ? value.toLocaleString("en")
     : `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
 }

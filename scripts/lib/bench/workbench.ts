@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -25,6 +26,12 @@ export interface Workbench {
    * its second argument says, not counting the third for a warm-up. Prints the milliseconds of CPU each took.
    */
   ask(): Promise<string>;
+  /** The path of a compiled `Bun.serve` with one route and no package; its argument is the port. */
+  serve(): Promise<string>;
+  /** The same, with the library of the Telegram channel loaded. */
+  grammy(): Promise<string>;
+  /** Nothing is scaled down. */
+  readonly isFull: boolean;
   /** A new folder, absolute. */
   folder(name: string): string;
 }
@@ -49,8 +56,31 @@ console.log((user + system) / 1_000 / Number(questions));
 process.exit(0);
 `;
 
+const SERVE = `
+Bun.serve({
+  hostname: "127.0.0.1",
+  port: Number(process.argv[2]),
+  async fetch(request) {
+    if (request.method === "POST") await request.arrayBuffer();
+    return new Response("ok");
+  },
+});
+`;
+
+const GRAMMY = `${SERVE}
+const { Bot } = await import("grammy");
+globalThis.bot = new Bot("1:token");
+`;
+
 /** `root` is the repository, `scratch` an empty folder, absolute and real. */
-export function createWorkbench(root: string, scratch: string): Workbench {
+export function createWorkbench(
+  root: string,
+  scratch: string,
+  { isFull = false }: { isFull?: boolean } = {},
+): Workbench {
+  // What floors import is found from where they are built.
+  symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
+
   function buildFloor(name: string, source: string): string {
     const entry = join(scratch, `${name}.ts`);
     const program = join(scratch, name);
@@ -77,6 +107,9 @@ export function createWorkbench(root: string, scratch: string): Workbench {
     }),
     empty: lazy(async () => buildFloor("empty", EMPTY)),
     ask: lazy(async () => buildFloor("ask", ASK)),
+    serve: lazy(async () => buildFloor("serve", SERVE)),
+    grammy: lazy(async () => buildFloor("grammy", GRAMMY)),
+    isFull,
     folder(name) {
       const path = join(scratch, name);
       mkdirSync(path);

@@ -29,8 +29,8 @@ export function createGatewayCommands(parts: GatewayCommandsParts): Commands {
     const { names, configured } = await openChannels();
     const info = { name, enabled: enabled.includes(name), exists: names.includes(name) };
     try {
-      await configured(name);
-      return { ...info, problem: undefined };
+      const { warnings } = await configured(name);
+      return { ...info, problem: undefined, warnings };
     } catch (error) {
       // A channel nobody enabled needs no settings.
       return { ...info, problem: info.enabled ? problemOf(error) : undefined };

@@ -1,7 +1,7 @@
 /** The gateway of a process: channels, agent and HTTP over one durable bus, until it is told to end. */
 
 import type { Target } from "../../channels/delivery/target.ts";
-import type { GatewayOptions } from "../../core/app.ts";
+import type { GatewayOptions, ModelChoice } from "../../core/app.ts";
 import type { AskOwner } from "../../core/approval.ts";
 import type { DurableBus } from "../../core/bus.ts";
 import type { Channel } from "../../core/channel.ts";
@@ -23,6 +23,7 @@ import { runParts } from "./lifecycle.ts";
 import { createNotify } from "./notify.ts";
 import { openAgent } from "./open-agent.ts";
 import { createOtherChats } from "./other-chats.ts";
+import { createRest } from "./rest.ts";
 import { createTellOwner } from "./tell-owner.ts";
 
 /** The session that all chats share, where the owner wants that. The original's name for it. */
@@ -51,7 +52,8 @@ export function runGateway(
   return holding(parts, "start", async () => {
     const door = await openDoor({ ...parts, options });
     try {
-      return await withBus(parts, (bus) => serve(parts, { bus, door, options }, signal));
+      const model = await options.prepare();
+      return await withBus(parts, (bus) => serve(parts, { bus, door, options, model }, signal));
     } finally {
       await door.stop();
     }
@@ -62,11 +64,12 @@ interface Serving {
   readonly bus: DurableBus;
   readonly door: Door;
   readonly options: GatewayOptions;
+  readonly model: ModelChoice;
 }
 
 async function serve(
   parts: GatewayParts,
-  { bus, door, options }: Serving,
+  { bus, door, options, model }: Serving,
   signal: AbortSignal,
 ): Promise<"ended" | "restart"> {
   const { platform, settings, log, secrets } = parts;
@@ -115,6 +118,7 @@ async function serve(
     log,
     onUndeliverable: createTellOwner({ ...access, notify, clock, log }),
   });
+  const rest = createRest(clock, platform.collectGarbage);
   const typing = createTyping({ clock, log, channelOf });
 
   await supervisor.open();
@@ -130,10 +134,12 @@ async function serve(
   const runAgent = createLateAgent(bus, (own) =>
     openAgent(parts, {
       bus: own,
-      options,
+      model,
+      isModelWanted: options.isModelWanted,
       access,
       configured,
       typing,
+      rest,
       elsewhere,
       startedAt,
       status: supervisor.status,
@@ -145,7 +151,7 @@ async function serve(
   );
   const control = await openServers({ ...parts, bus, supervisor, elsewhere, door });
   try {
-    options.onReady({ address: door.address, channels: [...configured.keys()] });
+    options.onReady({ address: door.address, channels: [...configured.keys()], model: model.name });
     await runParts(
       {
         intake: supervisor.run,
@@ -159,6 +165,7 @@ async function serve(
       ending,
     );
   } finally {
+    rest.stop();
     // Channels first answer whoever waits at the door.
     await Promise.all([supervisor.close(), door.stop(), control.stop(0)]);
     await access.flush();

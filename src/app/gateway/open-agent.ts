@@ -2,22 +2,25 @@
 
 import type { Dispatch } from "../../agent/dispatch.ts";
 import type { Typing } from "../../channels/delivery/typing.ts";
-import type { GatewayOptions } from "../../core/app.ts";
+import type { ModelChoice } from "../../core/app.ts";
 import type { AskOwner } from "../../core/approval.ts";
 import type { Bus } from "../../core/bus.ts";
 import type { ChannelStatus } from "../../core/channel.ts";
-import type { InboundMessage } from "../../core/messages.ts";
+import type { InboundId, InboundMessage } from "../../core/messages.ts";
 import type { ConfiguredChannel } from "../channels.ts";
 import { createOutbound, type OutboundOptions } from "../outbound.ts";
 import type { Access } from "./access.ts";
 import type { GatewayParts } from "./gateway.ts";
+import type { Rest } from "./rest.ts";
 
 export interface OpenAgentOptions {
   readonly bus: Bus;
-  readonly options: GatewayOptions;
+  readonly model: ModelChoice;
+  readonly isModelWanted: boolean;
   readonly access: Access;
   readonly configured: ReadonlyMap<string, ConfiguredChannel>;
   readonly typing: Typing;
+  readonly rest: Rest;
   readonly elsewhere: OutboundOptions["elsewhere"];
   /** Of the gateway: milliseconds since the epoch. */
   readonly startedAt: number;
@@ -27,20 +30,27 @@ export interface OpenAgentOptions {
 
 /** Its tools put their questions to the owner's chat, and send their messages through the gateway, from now on. */
 export async function openAgent(
-  { settings, secrets, agent, use }: Pick<GatewayParts, "settings" | "secrets" | "agent" | "use">,
-  { bus, options, access, configured, typing, elsewhere, startedAt, status, restart }: OpenAgentOptions,
+  parts: Pick<GatewayParts, "settings" | "secrets" | "agent" | "use">,
+  { access, configured, typing, rest, elsewhere, status, restart, ...own }: OpenAgentOptions,
 ): Promise<Dispatch> {
-  const { drainSeconds } = await settings.gateway();
-  const dispatch = await agent.dispatch({
-    ...options,
-    bus,
-    startedAt,
+  const { drainSeconds } = await parts.settings.gateway();
+  const started = new Set<InboundId>();
+  const dispatch = await parts.agent.dispatch({
+    ...own,
     showReasoning: [...configured.values()].some(({ delivery }) => delivery.showReasoning),
     isWaiting: access.approvals.isWaiting,
     waitsForFinal: (name) => configured.get(name)?.capabilities.waitsForFinal === true,
     drainMs: drainSeconds * 1_000,
-    onTurnStarted: typing.started,
-    onTurnEnded: ({ inboundId }) => typing.ended(inboundId),
+    onTurnStarted(message) {
+      rest.began();
+      started.add(message.id);
+      typing.started(message);
+    },
+    onTurnEnded({ inboundId }) {
+      typing.ended(inboundId);
+      // Messages that joined a turn, or were called off before, began none.
+      if (started.delete(inboundId)) rest.ended();
+    },
     services: {
       restart,
       pairing: access.pairing,
@@ -51,6 +61,7 @@ export async function openAgent(
   });
   const ask: AskOwner = (question, limit) =>
     dispatch.aside(question.run.turn, () => access.approvals.ask(question, limit));
-  use({ ask, outbound: createOutbound({ bus, mask: secrets.mask, elsewhere }) });
+  const { mask } = parts.secrets;
+  parts.use({ ask, outbound: createOutbound({ bus: own.bus, mask, elsewhere }) });
   return dispatch;
 }

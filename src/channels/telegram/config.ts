@@ -2,33 +2,67 @@
 
 import * as v from "valibot";
 
-/** The original has it, and it has no effect here. */
-const ignored = v.optional(v.unknown());
+/** The original's key, without effect here. */
+const ignored = v.optional(v.pipe(v.unknown(), v.description("Kept for the original, without effect")));
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
 export const config = v.object({
-  /** As @BotFather gives it. */
-  token: v.optional(v.string(), ""),
-  mode: v.optional(v.picklist(["polling", "webhook"]), "polling"),
-  /** Where Telegram reaches the gateway; without it `gateway.publicUrl` and the channel's path. */
-  webhookUrl: v.optional(v.string(), ""),
-  /** Comes with every update. Without it one is derived from the token. */
-  webhookSecretToken: v.optional(v.string(), ""),
-  webhookMaxConnections: v.optional(whole(1, 100), 4),
-  /** Seconds for which one poll waits for news. */
-  pollTimeout: v.optional(whole(1, 50), 30),
-  /** Of the Bot API. */
-  apiRoot: v.optional(v.string(), "https://api.telegram.org"),
-  /** Goes before the proxy of the environment. */
-  proxy: v.nullish(v.string()),
-  streaming: v.optional(v.boolean(), true),
-  /** Seconds between two edits of a text that grows. */
-  streamEditInterval: v.optional(v.pipe(v.number(), v.minValue(0.1), v.maxValue(60)), 0.6),
-  /** Answers quote the message that they answer. */
-  replyToMessage: v.optional(v.boolean(), false),
-  /** Says that a message was taken; "" says nothing. */
-  reactEmoji: v.optional(v.string(), "👀"),
+  token: v.optional(v.pipe(v.string(), v.description("As @BotFather gives it")), ""),
+  mode: v.optional(
+    v.pipe(
+      v.picklist(["polling", "webhook"]),
+      v.description("Whether Telegram is asked for news, or calls the gateway"),
+    ),
+    "polling",
+  ),
+  webhookUrl: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("Where Telegram calls; without it gateway.publicUrl and the channel's path"),
+    ),
+    "",
+  ),
+  webhookSecretToken: v.optional(
+    v.pipe(v.string(), v.description("Comes with every call; without it one is derived from the token")),
+    "",
+  ),
+  webhookMaxConnections: v.optional(
+    v.pipe(whole(1, 100), v.description("How many calls Telegram makes at once")),
+    4,
+  ),
+  pollTimeout: v.optional(
+    v.pipe(whole(1, 50), v.description("Seconds for which one poll waits for news")),
+    30,
+  ),
+  apiRoot: v.optional(
+    v.pipe(v.string(), v.description("The address of the Bot API")),
+    "https://api.telegram.org",
+  ),
+  proxy: v.optional(
+    v.pipe(v.string(), v.description("The proxy to go through, before the one of the environment")),
+  ),
+  streaming: v.optional(
+    v.pipe(v.boolean(), v.description("Whether answers grow while they are written")),
+    true,
+  ),
+  streamEditInterval: v.optional(
+    v.pipe(
+      v.number(),
+      v.minValue(0.1),
+      v.maxValue(60),
+      v.description("Seconds between two edits of a text that grows"),
+    ),
+    0.6,
+  ),
+  replyToMessage: v.optional(
+    v.pipe(v.boolean(), v.description("Whether answers quote the message that they answer")),
+    false,
+  ),
+  reactEmoji: v.optional(
+    v.pipe(v.string(), v.description("The reaction that says that a message was taken; empty for none")),
+    "👀",
+  ),
   inlineKeyboards: ignored,
   richMessages: ignored,
   connectionPoolSize: ignored,

@@ -69,7 +69,10 @@ const hook = v.object({
 });
 
 export const config = v.object({
-  hooks: v.pipe(v.record(v.string(), hook), v.description("The hooks, by name: POST /webhook/in/<name>")),
+  hooks: v.optional(
+    v.pipe(v.record(v.string(), hook), v.description("The hooks, by name: POST /webhook/in/<name>")),
+    {},
+  ),
 });
 
 export type WebhookConfig = v.InferOutput<typeof config>;

@@ -29,6 +29,11 @@ type Ports = Pick<ChannelContext, "expand" | "addSecret" | "log">;
 
 /** Throws a `UserError` for a secret or an address that is none. */
 export function openHooks({ hooks }: WebhookConfig, ports: Ports): Hooks {
+  if (Object.keys(hooks).length === 0) {
+    throw new UserError("Describe a hook in channels.webhook.hooks: there is none", {
+      hint: 'As in {"try": {"secret": "…", "scheme": "bearer"}}',
+    });
+  }
   return new Map(Object.entries(hooks).map(([name, config]) => [name, openHook(name, config, ports)]));
 }
 

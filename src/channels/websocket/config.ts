@@ -7,6 +7,9 @@ export const EVERY_ORIGIN = "*";
 
 const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
+/** The original's key, without effect here: the gateway listens, and the token is the permission. */
+const ignored = v.optional(v.pipe(v.unknown(), v.description("Kept for the original, without effect")));
+
 /** As browsers write one: scheme, host and port, where it is not the usual one, and nothing behind. */
 function isOrigin(text: string): boolean {
   if (text === EVERY_ORIGIN || text.includes("${")) return true;
@@ -22,13 +25,17 @@ const origin = v.pipe(
 );
 
 export const config = v.object({
-  token: v.pipe(
-    v.string(),
-    v.check(
-      (text) => text.includes("${") || text.length >= SHORTEST_TOKEN,
-      `a token of ${SHORTEST_TOKEN} characters or more`,
+  // None is no wrong type: the original has an empty one from the start. Only the channel cannot do without.
+  token: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => text === "" || text.includes("${") || text.length >= SHORTEST_TOKEN,
+        `a token of ${SHORTEST_TOKEN} characters or more`,
+      ),
+      v.description("What a client proves to know. It may then do all that the owner may"),
     ),
-    v.description("What a client proves to know. It may then do all that the owner may"),
+    "",
   ),
   allowedOrigins: v.optional(
     v.pipe(
@@ -59,6 +66,20 @@ export const config = v.object({
     v.pipe(whole(60, 365 * 24 * 60 * 60), v.description("And for how long")),
     7 * 24 * 60 * 60,
   ),
+  host: ignored,
+  path: ignored,
+  pingIntervalS: ignored,
+  pingTimeoutS: ignored,
+  port: ignored,
+  publicWsUrl: ignored,
+  sslCertfile: ignored,
+  sslKeyfile: ignored,
+  tokenIssuePath: ignored,
+  tokenIssueSecret: ignored,
+  tokenTtlS: ignored,
+  trustedProxyAuth: ignored,
+  unixSocketPath: ignored,
+  websocketRequiresToken: ignored,
 });
 
 export type WebsocketConfig = v.InferOutput<typeof config>;

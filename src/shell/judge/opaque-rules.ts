@@ -29,7 +29,7 @@ const giveaways: readonly {
   {
     // A word alone in quotes, or behind a call; in a sentence it is a word.
     pattern:
-      /(?:system|exec\w*|popen|spawn\w*|run|call|check_\w+|qx|[;&|`])\W{0,6}(?:sudo\W{1,4})?(?:[\w/]*\/)?(?:shutdown|reboot|poweroff|halt)\b|^\s*(?:sudo )?(?:shutdown|reboot|poweroff|halt)\b/im,
+      /(?:system|exec\w{0,20}|popen|spawn\w{0,20}|run|call|check_\w{1,20}|qx|[;&|`])\W{0,6}(?:sudo\W{1,4})?(?:[\w/]{0,200}\/)?(?:shutdown|reboot|poweroff|halt)\b|^\s*(?:sudo )?(?:shutdown|reboot|poweroff|halt)\b/im,
     rule: "power",
     what: "stops the machine",
   },

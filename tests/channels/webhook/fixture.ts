@@ -17,7 +17,7 @@ export const STANDARD_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /** Everybody comes from this machine, as behind a tunnel. */
 const info: HttpInfo = { peer: "127.0.0.1", client: "127.0.0.1", upgrade: () => undefined };
 
-type Hook = Partial<v.InferInput<typeof schema>["hooks"][string]>;
+type Hook = Partial<NonNullable<v.InferInput<typeof schema>["hooks"]>[string]>;
 
 export interface Setup extends FakeContext {
   readonly channel: Channel;

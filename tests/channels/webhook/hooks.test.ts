@@ -20,7 +20,6 @@ test.each([
   ["a wait below zero", { hooks: { ci: { ...hook, wait: -1 } } }],
   ["no room for a body", { hooks: { ci: { ...hook, maxBodyBytes: 0 } } }],
   ["an address that is not of the web", { hooks: { ci: { ...hook, replyUrl: "file:///etc/passwd" } } }],
-  ["no hooks", {}],
 ])("config refuses %s", (_, config) => {
   expect(v.safeParse(schema, config).success).toBe(false);
 });
@@ -51,6 +50,10 @@ test.each([
   const made = setUp({ ci: rest as object }, { env });
   await expect(made).rejects.toThrow(why);
   await expect(made).rejects.toThrow("channels.webhook.hooks.ci.");
+});
+
+test("create() refuses to do without hooks", async () => {
+  await expect(setUp({})).rejects.toThrow("Describe a hook in channels.webhook.hooks");
 });
 
 test("create() takes secrets from the environment and keeps them to itself", async () => {

@@ -132,8 +132,6 @@ test("open() closes those that were let in before the last place was taken", asy
 });
 
 test.each([
-  ["no token", {}],
-  ["an empty token", { token: "" }],
   ["a short token", { token: "fifteen letters" }],
   ["a token that is null", { token: null }],
   ["an origin with a path", { token: TOKEN, allowedOrigins: ["https://a.example/"] }],
@@ -145,6 +143,10 @@ test.each([
 ])("config refuses %s", (_, config) => {
   const { success } = v.safeParse(schema, config);
   expect(success).toBe(false);
+});
+
+test("create() refuses to go without a token, which the original has empty from the start", async () => {
+  await expect(setUp({ token: "" })).rejects.toThrow("Set channels.websocket.token to 16 characters or more");
 });
 
 const variable = (name: string) => `\${${name}}`;

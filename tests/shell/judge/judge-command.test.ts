@@ -260,6 +260,8 @@ test("judgeCommand() ends with what multiplies", async () => {
   expect(await outcome(`${"cd a;".repeat(2500)} ls`)).toBe("allow");
   expect(await outcome("#".repeat(100_000))).toBe("allow");
   expect(await outcome(`python3 -c '${"rm(".repeat(20_000)}'`)).toBe("allow");
+  expect(await outcome(`python3 -c '${"exec".repeat(10_000)}'`)).toBe("allow");
+  expect(await outcome(`python3 -c '${'run("a/'.repeat(10_000)}'`)).toBe("allow");
   expect(await outcome(`echo ${"a ".repeat(50_000)}`)).toBe("deny:unreadable");
 });
 
