@@ -14,9 +14,12 @@ import { parseSessionLine } from "./lines.ts";
 import { createSession } from "./session.ts";
 import { catchUp, emptyState, loadState, MOST_WINDOWS, type SessionState, showsMore, trim } from "./state.ts";
 
-/** Sessions kept in memory between turns, and the bytes of them. */
-const KEPT_SESSIONS = 256;
-const KEPT_BYTES = 16 * 1024 * 1024;
+/**
+ * Sessions kept in memory between turns, and the bytes of them. Few: each costs many times its bytes, and reading one
+ * again takes less than a millisecond.
+ */
+const KEPT_SESSIONS = 16;
+const KEPT_BYTES = 8 * 1024 * 1024;
 
 const PREVIEW = 80;
 /** Lines that are looked through for a preview, and sessions that are looked at together. */
