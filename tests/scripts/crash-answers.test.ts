@@ -52,7 +52,7 @@ test("checkAnswers() has nothing to say when each message has its answer", () =>
   answer(ledger, 1);
   answer(ledger, 2, 3);
   expect(judge(ledger)).toMatchObject({ violations: [], answered: 3, stopped: 0, doubledByKills: 0 });
-  expect(ledger.openCount()).toBe(0);
+  expect(ledger.waitingCount()).toBe(0);
 });
 
 test("checkAnswers() finds a message that nobody answered", () => {
@@ -253,5 +253,19 @@ test("checkAnswers() expects no answer that was a call which was cut off", () =>
   say(ledger, 1, "message");
   ledger.excuse(1);
   expect(judge(ledger).violations).toEqual([]);
-  expect(ledger.openCount()).toBe(0);
+  expect(ledger.waitingCount()).toBe(0);
+});
+
+test("waitingCount() leaves out what a reply to /stop may have called off, and nothing later", () => {
+  const ledger = createLedger();
+  say(ledger, 1);
+  stop(ledger);
+  expect(ledger.waitingCount()).toBe(1);
+  ledger.show(CHAT, stopped(1));
+  say(ledger, 2);
+  say(ledger, 3, "plain", "crash-2");
+  expect(ledger.waitingCount()).toBe(2);
+  answer(ledger, 2);
+  expect(ledger.waitingCount()).toBe(1);
+  expect(ledger.open()).toHaveLength(2);
 });

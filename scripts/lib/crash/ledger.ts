@@ -57,7 +57,8 @@ export interface Ledger {
   chatOf(number: number): string | undefined;
   /** Messages that are not accepted or not answered. */
   open(): readonly Said[];
-  openCount(): number;
+  /** How many are waited for: those that a reply to `/stop` may have called off are not. */
+  waitingCount(): number;
   /** `performance.now()` of the last time that anything was accepted or shown. */
   readonly progressAt: number;
 }
@@ -75,6 +76,7 @@ export function createLedger(): Ledger {
   const excused = new Set<number>();
   /** By message what is still to be shown, or accepted. */
   const missing = new Map<Said, Set<string>>();
+  const waiting = new Set<Said>();
   const byNumber = new Map<number, Said>();
 
   function see({ chat, marks }: Shown): void {
@@ -89,7 +91,15 @@ export function createLedger(): Ledger {
   function strike(message: Said, mark: string): void {
     const rest = missing.get(message);
     rest?.delete(mark);
-    if (rest?.size === 0) missing.delete(message);
+    if (rest?.size !== 0) return;
+    missing.delete(message);
+    waiting.delete(message);
+  }
+
+  function callOff(chat: string, at: Tick): void {
+    for (const message of waiting)
+      if (message.chat === chat && message.at < at && message.acceptedAt !== undefined)
+        waiting.delete(message);
   }
 
   return {
@@ -101,6 +111,7 @@ export function createLedger(): Ledger {
     say(chat, request) {
       const message: Said = { chat, at: ++tick, request };
       said.push(message);
+      waiting.add(message);
       missing.set(message, new Set(["accepted", ...(request ? marksOf(request) : [])]));
       if (request !== undefined) byNumber.set(request.number, message);
       return message;
@@ -123,6 +134,7 @@ export function createLedger(): Ledger {
       };
       shown.push(entry);
       see(entry);
+      if (entry.isStop) callOff(chat, at);
       return entry;
     },
     change(entry, text) {
@@ -141,7 +153,7 @@ export function createLedger(): Ledger {
     },
     chatOf: (number) => byNumber.get(number)?.chat,
     open: () => [...missing.keys()],
-    openCount: () => missing.size,
+    waitingCount: () => waiting.size,
     get progressAt() {
       return progressAt;
     },

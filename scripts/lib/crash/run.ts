@@ -69,7 +69,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
     world.ledger.kill(killedAt ?? performance.now());
     if (code !== 137) wrong(`start ${kill} ended with ${code}, to be killed ${describeMoment(moment)}`);
     if (kill % 10 === 9)
-      say(`${kill + 1} kills, ${world.ledger.said.length} messages, ${world.ledger.openCount()} open`);
+      say(`${kill + 1} kills, ${world.ledger.said.length} messages, ${world.ledger.waitingCount()} open`);
     return true;
   }
 

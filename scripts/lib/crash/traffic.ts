@@ -60,7 +60,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
 
   const timer = setInterval(() => {
     const now = Math.floor(((performance.now() - began) * rate) / 1_000);
-    for (; due < now; due++) if (ledger.openCount() < MOST_OPEN * options.chats.length) speak();
+    for (; due < now; due++) if (ledger.waitingCount() < MOST_OPEN * options.chats.length) speak();
   }, 5);
   return { stop: () => clearInterval(timer) };
 }
