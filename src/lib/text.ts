@@ -64,3 +64,10 @@ export function oneLine(text: string, max: number): string {
     max,
   );
 }
+
+const VISIBLE = /[^\s\p{Cf}\u115f\u1160\u3164\uffa0\u2800]/u;
+
+/** Whether anybody would see anything of it. */
+export function isVisible(text: string): boolean {
+  return VISIBLE.test(text);
+}

@@ -5,6 +5,7 @@ import type { GatewayOptions } from "../../core/app.ts";
 import type { DurableBus } from "../../core/bus.ts";
 import type { HttpHandler, HttpServer } from "../../core/http.ts";
 import type { Log, Platform } from "../../core/platform.ts";
+import { answer, secured } from "../../gateway/responses.ts";
 import { join } from "../../lib/path.ts";
 import type { OutboundOptions } from "../outbound.ts";
 import type { Settings } from "../settings.ts";
@@ -37,10 +38,10 @@ export interface Door {
 export async function openDoor({ platform, settings, options }: DoorParts): Promise<Door> {
   const gateway = await settings.gateway();
   const { host = gateway.host, port = gateway.port } = options;
-  let handler: HttpHandler = async (request) =>
-    new URL(request.url).pathname === "/health"
-      ? Response.json({ status: "ok" }, { headers: { "cache-control": "no-store" } })
-      : new Response("Service Unavailable", { status: 503, headers: { "retry-after": "5" } });
+  let handler: HttpHandler = async (request) => {
+    const isHealth = new URL(request.url).pathname === "/health";
+    return secured(isHealth ? Response.json({ status: "ok" }) : answer(503, { "retry-after": "5" }));
+  };
   const server = await platform.http.listen({ host, port }, (request, info) => handler(request, info));
   return {
     address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,

@@ -3,9 +3,8 @@
 import type { InboundId, TransientMessage } from "../../core/messages.ts";
 import type { Log } from "../../core/platform.ts";
 import { problemOf } from "../../lib/phrases.ts";
-import { isVisible } from "../../lib/split/markdown.ts";
 import { fittingHead, measures } from "../../lib/split/measures.ts";
-import { head, stripControls, wellFormed } from "../../lib/text.ts";
+import { head, isVisible, stripControls, wellFormed } from "../../lib/text.ts";
 import { partOf } from "./parts.ts";
 import type { DeliverySettings, Target } from "./target.ts";
 

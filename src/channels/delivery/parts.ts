@@ -6,8 +6,9 @@ import type { OutboundPart } from "../../core/channel.ts";
 import type { Button, FinalMessage, Media, OutboundMessage } from "../../core/messages.ts";
 import type { Breather } from "../../lib/breather.ts";
 import { CHOOSE } from "../../lib/phrases.ts";
-import { isVisible, type Piece, pieces } from "../../lib/split/markdown.ts";
+import { type Piece, pieces } from "../../lib/split/markdown.ts";
 import { measures } from "../../lib/split/measures.ts";
+import { isVisible } from "../../lib/text.ts";
 import type { Target } from "./target.ts";
 
 /** Against reading it. */

@@ -3,8 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { CallbackQuery, InlineKeyboardButton, InlineKeyboardMarkup } from "grammy/types";
 import type { Button } from "../../core/messages.ts";
-import { isVisible } from "../../lib/split/markdown.ts";
-import { wellFormed } from "../../lib/text.ts";
+import { isVisible, wellFormed } from "../../lib/text.ts";
 
 const MOST_BYTES = 64;
 const MOST_COPIED = 256;

@@ -7,7 +7,7 @@ import type { HttpInfo } from "../../core/http.ts";
 import type { FinalMessage, StreamEndMessage, TransientMessage } from "../../core/messages.ts";
 import { abortable, aborted } from "../../lib/abort.ts";
 import { basename, join } from "../../lib/path.ts";
-import { isVisible } from "../../lib/split/markdown.ts";
+import { isVisible } from "../../lib/text.ts";
 import { admission } from "./admission.ts";
 import { createClients } from "./clients.ts";
 import { SHORTEST_TOKEN, type WebsocketConfig } from "./config.ts";

@@ -2,7 +2,7 @@
 
 import type { Tokens } from "marked";
 import { decodeEntities } from "../entities.ts";
-import { isVisible } from "../split/markdown.ts";
+import { isVisible } from "../text.ts";
 import { namedCharacter } from "./named-characters.ts";
 import type { MarkdownParser, ParsedMarkdown, Token } from "./parser.ts";
 

@@ -1,6 +1,6 @@
 /** Cuts Markdown into pieces that a platform takes: all of it, in order, each readable on its own. */
 
-import { stripControls, wellFormed } from "../text.ts";
+import { isVisible, stripControls, wellFormed } from "../text.ts";
 import type { Measure } from "./measures.ts";
 import { plain } from "./structure.ts";
 import { type Cut, closingOf, openWindow, type Position, skipEmpty, type Window } from "./window.ts";
@@ -21,15 +21,10 @@ export interface Piece {
 
 /** A parser's time may grow with the square of what it gets. */
 const LONGEST_RENDERED = 8 * 1024;
-const VISIBLE = /[^\s\p{Cf}\u115f\u1160\u3164\uffa0\u2800]/u;
 
 /** What no platform takes, and nobody sees. */
 function cleaned(text: string): string {
   return wellFormed(stripControls(text.replace(/\r\n?|[\u2028\u2029\x85]/g, "\n")));
-}
-
-export function isVisible(text: string): boolean {
-  return VISIBLE.test(text);
 }
 
 function last(cuts: readonly Cut[], from: number): Cut | undefined {
