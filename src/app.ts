@@ -1,10 +1,14 @@
 /** The composition root: knows every part, builds each when it is first asked for, and hands it on as a port. */
 
 import { createAgent } from "./app/agent.ts";
+import { createBackground } from "./app/background.ts";
 import { createGatewayCommands } from "./app/gateway/commands.ts";
+import { createJobsPort } from "./app/jobs.ts";
+import { createMemory } from "./app/memory.ts";
 import { createModels } from "./app/models.ts";
 import { createOutbound, throughGateway } from "./app/outbound.ts";
 import { createSettings } from "./app/settings.ts";
+import { createSkillsPort } from "./app/skills.ts";
 import { createTools } from "./app/tools.ts";
 import type { App, GlobalFlags } from "./core/app.ts";
 import type { AskOwner } from "./core/approval.ts";
@@ -13,6 +17,8 @@ import type { MediaStore } from "./core/media.ts";
 import type { Platform } from "./core/platform.ts";
 import type { ReplayOptions, TurnReplay } from "./core/replay.ts";
 import type { SessionStore } from "./core/session.ts";
+import type { Spawner } from "./core/tasks.ts";
+import type { ToolRun } from "./core/toolbox.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
 import { createSecrets } from "./lib/secrets.ts";
@@ -40,24 +46,41 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
 
   const settings = createSettings({ platform, flags, log, secrets });
   const { paths } = settings;
-  const models = createModels({ platform, settings, log, secrets });
+  const background = createBackground({ platform, settings, log });
+  const models = createModels({ platform, settings, log, secrets, observe: background.observe });
+  const skills = createSkillsPort({ platform, settings, log });
+  const jobs = createJobsPort({ platform, settings, log });
+  const memory = createMemory({
+    platform,
+    settings,
+    log,
+    secrets,
+    pause: background.pause,
+    sessions: () => sessions(),
+  });
   /** Whoever sits at the terminal, while they can be asked. */
   let asker: AskOwner | undefined;
-  /** What tools put questions and send messages by: those of the conversation or the gateway that runs. */
+  /** What tools ask, send and give away by: that of the conversation or the gateway that runs. */
   let ask: AskOwner = async (question, signal) => (await terminalApprovals())(question, signal);
   let outbound = createOutbound({
     mask: secrets.mask,
     elsewhere: throughGateway((command, args, signal) => gateway.askGateway(command, args, signal)),
   });
+  let spawner: (run: ToolRun) => Spawner | undefined = () => undefined;
   const tools = createTools({
     platform,
     settings,
     log,
     secrets,
+    memorySearch: memory.search,
+    jobs,
+    skills,
+    limits: background.limits,
     audit: () => audit(),
     media: () => media(),
     ask: (question, signal) => ask(question, signal),
     outbound: (run) => outbound(run),
+    spawner: (run) => spawner(run),
   });
   const parts = {
     version,
@@ -67,6 +90,10 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     secrets,
     models,
     tools,
+    background,
+    memory,
+    skills,
+    jobs,
     sessions: () => sessions(),
     audit: () => audit(),
     media: () => media(),
@@ -79,6 +106,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     use(ports) {
       ask = ports.ask;
       outbound = ports.outbound;
+      spawner = ports.spawner;
     },
   });
 
@@ -153,6 +181,10 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     audit,
     replay,
     media,
+    memory: memory.store,
+    memorySearch: memory.search,
+    skills,
+    jobs,
     chooseModel: async (wanted) => (await models.chooser())(wanted),
     providers: models.describe,
     localServers: models.localServers,
@@ -163,8 +195,9 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
         setAsker: (wanted: AskOwner | undefined) => {
           asker = wanted;
         },
-        setOutbound: (wanted: typeof outbound) => {
-          outbound = wanted;
+        use(ports: { outbound: typeof outbound; spawner: typeof spawner }) {
+          outbound = ports.outbound;
+          spawner = ports.spawner;
         },
       };
       return converse({ ...parts, ...gateway, agent, ...terminalPorts }, options, signal);

@@ -3,7 +3,11 @@
 import { parentPort } from "node:worker_threads";
 import { UserError } from "./core/errors.ts";
 import type { WorkerJobs, WorkerRole } from "./core/workers.ts";
-import type { EndMessage, StartMessage } from "./lib/worker-protocol.ts";
+import { createThreadQuestions } from "./lib/thread-questions.ts";
+import type { EndMessage, FromThread, StartMessage, ToThread } from "./lib/worker-protocol.ts";
+
+const post = (message: FromThread) => parentPort?.postMessage(message);
+const questions = createThreadQuestions<"subagent">(post);
 
 async function work(start: StartMessage): Promise<WorkerJobs[WorkerRole]["output"]> {
   switch (start.role) {
@@ -13,6 +17,8 @@ async function work(start: StartMessage): Promise<WorkerJobs[WorkerRole]["output
       return (await import("./lib/documents/pdf.ts")).pdfProgram(start.input);
     case "office":
       return (await import("./lib/documents/office.ts")).officeProgram(start.input);
+    case "subagent":
+      return (await import("./agent/subagent.ts")).subagentProgram(start.input, questions.ask);
   }
 }
 
@@ -30,10 +36,25 @@ async function answer(start: StartMessage): Promise<EndMessage> {
   }
 }
 
-// Packages leave promises behind that fail with nobody looking, also where all goes well. Only the job's own
-// promise says how the job ends.
-process.on("unhandledRejection", () => {});
+/** The job is all our own code, where a promise that fails with nobody looking is a fault that can leave it waiting for ever. */
+let isOurs = false;
 
-parentPort?.on("message", async (start: StartMessage) => {
-  parentPort?.postMessage(await answer(start));
+// Packages leave such promises behind, also where all goes well. Only the job's own promise says how theirs ends.
+process.on("unhandledRejection", (error) => {
+  if (isOurs) post(failure(error));
+});
+
+parentPort?.on("message", async (message: ToThread) => {
+  switch (message.type) {
+    case "start":
+      isOurs = message.role === "subagent";
+      post(await answer(message));
+      break;
+    case "reply":
+      questions.answered(message);
+      break;
+    case "ping":
+      post({ type: "pong", bytes: process.memoryUsage().heapUsed });
+      break;
+  }
 });

@@ -140,7 +140,7 @@ test("endAll() ends the jobs that run, and those that wait never begin", async (
   const outcomes = [go("loop"), go("loop"), go("echo", { html: "third" })];
   await clock.whenPending(4);
   workers.endAll();
-  const ended = { ok: false, reason: "the program is ending" };
+  const ended = { ok: false, reason: "the program is ending", isEnding: true };
   expect(await Promise.all<object>(outcomes)).toEqual([ended, ended, ended]);
 });
 

@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ScriptFunction } from "../../tests/fakes/chat-scenarios.ts";
 import { startChatServer } from "../../tests/fakes/chat-server.ts";
 
 const SECRET = "a-secret-for-this-run";
@@ -10,7 +11,27 @@ const PATIENCE_MS = 60_000;
 
 /** Rejects, with what went wrong, unless both work. */
 export async function checkDenoGateway(deno: readonly string[], home: string): Promise<void> {
-  const model = await startChatServer({ script: () => ({ text: [ANSWER] }) });
+  await withDenoGateway(deno, { home, script: () => ({ text: [ANSWER] }) }, async (url) => {
+    const health = await fetch(`${url}/health`);
+    if (health.status !== 200) throw new Error(`/health answered ${health.status}`);
+    const answer = await answerOf(url, "hello");
+    if (answer !== ANSWER) throw new Error(`the webhook was told ${JSON.stringify(answer)}`);
+  });
+}
+
+interface DenoGateway {
+  readonly home: string;
+  /** Of the model that it talks to. */
+  readonly script: ScriptFunction;
+}
+
+/** Runs a gateway with one webhook for as long as `work` takes. */
+export async function withDenoGateway(
+  deno: readonly string[],
+  { home, script }: DenoGateway,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const model = await startChatServer({ script });
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, "config.json"), JSON.stringify(configFor(model.url)));
   const child = Bun.spawn([...deno, "run", "-A", "--quiet", "src/main.ts", "gateway"], {
@@ -24,7 +45,7 @@ export async function checkDenoGateway(deno: readonly string[], home: string): P
   };
   const timer = setTimeout(end, PATIENCE_MS);
   try {
-    await checkAnswers(await addressOf(child.stderr));
+    await work(await addressOf(child.stderr));
   } finally {
     clearTimeout(timer);
     end();
@@ -43,16 +64,14 @@ function configFor(modelUrl: string): object {
   };
 }
 
-async function checkAnswers(url: string): Promise<void> {
-  const health = await fetch(`${url}/health`);
-  if (health.status !== 200) throw new Error(`/health answered ${health.status}`);
+/** What the webhook is answered. */
+export async function answerOf(url: string, text: string): Promise<unknown> {
   const response = await fetch(`${url}/webhook/in/try`, {
     method: "POST",
-    headers: { authorization: `Bearer ${SECRET}`, "idempotency-key": "one" },
-    body: JSON.stringify({ text: "hello" }),
+    headers: { authorization: `Bearer ${SECRET}`, "idempotency-key": text },
+    body: JSON.stringify({ text }),
   });
-  const answer = (await response.json()) as { content?: string };
-  if (answer.content !== ANSWER) throw new Error(`the webhook was told ${JSON.stringify(answer)}`);
+  return ((await response.json()) as { content?: unknown }).content;
 }
 
 async function addressOf(stderr: ReadableStream<Uint8Array>): Promise<string> {

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkDenoGateway } from "./deno-gateway.ts";
+import { checkDenoSubagent } from "./deno-subagent.ts";
 
 const DENO = "2.9.6";
 /** For a test that hangs. No test is judged by how long it takes. */
@@ -60,11 +61,22 @@ async function checkUnderDeno(): Promise<void> {
     },
   );
   count("agent answers under Deno", result.success && result.stdout.toString().includes("SOUL.md"));
-  const problem = await checkDenoGateway(deno, join(scratch, "deno-gateway")).catch(
-    (error: unknown) => error,
+  const succeeds = (check: Promise<void>) =>
+    check.then(
+      () => true,
+      (error: unknown) => {
+        console.log(error);
+        return false;
+      },
+    );
+  count(
+    "gateway answers /health and a webhook under Deno",
+    await succeeds(checkDenoGateway(deno, join(scratch, "deno-gateway"))),
   );
-  if (problem !== undefined) console.log(problem);
-  count("gateway answers /health and a webhook under Deno", problem === undefined);
+  count(
+    "a subagent does its task under Deno",
+    await succeeds(checkDenoSubagent(deno, join(scratch, "deno-subagent"))),
+  );
 }
 
 function runTests(): void {

@@ -3,9 +3,9 @@
 import type { Chat, FindOwner } from "../core/access.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
 import { isObject } from "../lib/is-object.ts";
+import { createJsonFile, refuseNewer } from "../lib/json-file.ts";
 import { lazy } from "../lib/lazy.ts";
 import { join } from "../lib/path.ts";
-import { createJsonFile, refuseNewer } from "./json-file.ts";
 
 /** Chats that are remembered, for when the latest is let in no more. */
 const MOST_CONTACTS = 8;

@@ -8,11 +8,11 @@ import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import { limitSignal, never } from "../lib/abort.ts";
 import { exactText } from "../lib/exact-text.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { createJsonFile } from "../lib/json-file.ts";
 import { join } from "../lib/path.ts";
 import { clip, oneLine, wellFormed } from "../lib/text.ts";
 import { identityOf, isSamePerson } from "./allow.ts";
 import { isSameCode, newCode, parseCode, type RandomBytes } from "./code.ts";
-import { createJsonFile } from "./json-file.ts";
 import {
   CODE_LASTS_MS,
   formatPairing,

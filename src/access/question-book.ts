@@ -4,10 +4,10 @@ import type { Chat } from "../core/access.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
 import { explained } from "../lib/file-error.ts";
 import { isObject } from "../lib/is-object.ts";
+import { createJsonFile, refuseNewer } from "../lib/json-file.ts";
 import { createLanes } from "../lib/lanes.ts";
 import { join } from "../lib/path.ts";
 import { parseCode } from "./code.ts";
-import { createJsonFile, refuseNewer } from "./json-file.ts";
 
 const VERSION = 1;
 const LONGEST_FILE = 4 * 1024 * 1024;

@@ -16,8 +16,10 @@ import {
   ONLY_KNOWN,
   problemOf,
   RESTARTING,
+  remembered,
   stopped,
   takesNoArguments,
+  tasksInWords,
   unknownCommand,
 } from "../lib/phrases.ts";
 import { clip, oneLine } from "../lib/text.ts";
@@ -39,7 +41,10 @@ async function withSession<T>(
 
 async function startNewSession(port: CommandPort): Promise<string> {
   const { deps, stopSession, inLane } = port;
-  const archive = (session: Session) => session.archive(deps.models.kept(session));
+  const archive = async (session: Session) => {
+    const path = await session.archive(deps.models.kept(session));
+    if (path !== undefined) deps.consolidation?.archived({ key: session.key, path });
+  };
   // Its place in the lane is taken first, so that a message that comes meanwhile begins the new session.
   const archived = inLane(() => withSession(port, archive));
   // It fails before anybody waits for it when stopping takes longer.
@@ -53,6 +58,7 @@ async function status({ deps, message, active, leftRunning, startedAt }: Command
   // Asked of the session itself it would wait for whatever holds the session.
   const { name, why, fallbacks } = deps.models.lastOf(message.sessionKey) ?? deps.models.standard;
   const commands = await leftRunning();
+  const tasks = deps.services.tasks?.count(message.sessionKey) ?? 0;
   const now = deps.clock.now();
   return [
     `nanobot ${deps.version}`,
@@ -61,6 +67,7 @@ async function status({ deps, message, active, leftRunning, startedAt }: Command
     `Session: ${message.sessionKey}`,
     `Running: ${active()}`,
     ...(commands === 0 ? [] : [`Commands that go on: ${commands}`]),
+    ...(tasks === 0 ? [] : [`Tasks in the background: ${tasks}`]),
     `Up: ${inWords(now - startedAt)}`,
     ...(deps.services.channels?.() ?? []).map((channel) => channelLine(channel, now)),
   ].join("\n");
@@ -108,6 +115,20 @@ async function restart(port: CommandPort): Promise<string | Reply> {
   return { content: RESTARTING, afterwards: () => begin(message) };
 }
 
+async function memory({ deps }: CommandPort): Promise<string> {
+  const { memory: store } = deps.services;
+  if (store === undefined) return MISSING_HERE.memory;
+  const [facts, history] = await Promise.all([store.facts(), store.history({ limit: SHOWN_ENTRIES })]);
+  return remembered(clip(facts.trim(), LONGEST_SHOWN), history);
+}
+
+async function tasks({ deps, message }: CommandPort): Promise<string> {
+  const { tasks: list } = deps.services;
+  if (list === undefined) return MISSING_HERE.tasks;
+  const own = list.list().filter(({ sessionKey }) => sessionKey === message.sessionKey);
+  return tasksInWords(own, deps.clock.now());
+}
+
 async function help(): Promise<string> {
   return chatCommands.map(helpLine).join("\n");
 }
@@ -122,12 +143,18 @@ const handlers: Readonly<Record<ChatCommandName, CommandHandler>> = {
   status,
   model,
   usage: ({ deps, message }) => deps.services.usage(message.sessionKey),
+  memory,
+  tasks,
   approve,
   deny,
   pairing,
   restart,
   help,
 };
+
+/** Entries of the history that `/memory` shows, and characters of the facts. */
+const SHOWN_ENTRIES = 5;
+const LONGEST_SHOWN = 6_000;
 
 /** Of a word that is no command, in the answer to it. */
 const LONGEST_WORD = 40;

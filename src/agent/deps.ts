@@ -5,10 +5,14 @@ import type { Answerer, Approvals } from "../core/approval.ts";
 import type { AuditEntry } from "../core/audit.ts";
 import type { Bus } from "../core/bus.ts";
 import type { ChannelStatus } from "../core/channel.ts";
-import type { InboundMessage } from "../core/messages.ts";
+import type { Consolidation, MemoryStore } from "../core/memory.ts";
+import type { InboundMessage, Origin } from "../core/messages.ts";
 import type { SystemMessage } from "../core/model.ts";
 import type { Clock, Ids, Log } from "../core/platform.ts";
+import type { Route } from "../core/schedule.ts";
 import type { SessionStore } from "../core/session.ts";
+import type { Skills } from "../core/skills.ts";
+import type { Tasks } from "../core/tasks.ts";
 import type { Toolbox } from "../core/toolbox.ts";
 import type { MaskStream } from "../lib/mask-stream.ts";
 import type { ImageLoader } from "./images.ts";
@@ -26,6 +30,8 @@ export interface ChatServices {
   readonly isKnown?: (who: Answerer) => Promise<boolean>;
   readonly approvals?: Approvals;
   readonly channels?: () => readonly ChannelStatus[];
+  readonly memory?: Pick<MemoryStore, "facts" | "history">;
+  readonly tasks?: Pick<Tasks, "list" | "stop" | "count">;
 }
 
 export interface AgentDeps {
@@ -55,6 +61,16 @@ export interface AgentDeps {
   readonly services: ChatServices;
   /** Whether who is in this channel gets the answer even when a tool has sent them something. Left out where nobody does. */
   readonly waitsForFinal?: (channel: string) => boolean;
+  /**
+   * Who hears of the results of turns that a source began of its own accord. Nothing is shown while they run, and their
+   * sessions begin with the newest `keptMessages` messages of the turns before.
+   */
+  readonly routes?: Partial<Readonly<Record<Origin, Route>>>;
+  readonly keptMessages?: number;
+  /** Left out where nothing becomes memory. */
+  readonly consolidation?: Pick<Consolidation, "turnEnded" | "archived">;
+  /** Left out where there are none. */
+  readonly skills?: Pick<Skills, "named">;
   /** Whether a tool call was put to the owner and is not answered, so that it has surely not begun. */
   readonly isWaiting: (callId: string) => boolean;
 }

@@ -198,7 +198,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         async stopSession() {
           const stopped = await stopJobs(message.sessionKey);
           taken.push(...stopped);
-          return stopped.length + (await leftRunning.end(message.sessionKey));
+          const tasks = (await deps.services.tasks?.stop(message.sessionKey)) ?? 0;
+          return stopped.length + tasks + (await leftRunning.end(message.sessionKey));
         },
         inLane: (task) => runInLane(message.sessionKey, task, isAnswered),
       });

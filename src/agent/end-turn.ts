@@ -6,7 +6,7 @@ import type { StoredToolCall } from "../core/session.ts";
 import { GAVE_UP, modelFailed, turnFailed } from "../lib/phrases.ts";
 import { toStored } from "../lib/transcript.ts";
 import { timestamp } from "./deps.ts";
-import { publishFinal } from "./publish.ts";
+import { publishResult } from "./publish.ts";
 import type { Recorder } from "./recorder.ts";
 import { closeCalls } from "./resume.ts";
 import type { RunningTurn, TurnStatus } from "./running-turn.ts";
@@ -17,7 +17,7 @@ export async function finish(
   result: RunResult,
   model: string,
 ): Promise<TurnStatus> {
-  const { message, deps, joined } = turn;
+  const { message, deps, signal, joined } = turn;
   switch (result.status) {
     case "answered":
       await saveAnswer(turn, result.message);
@@ -26,7 +26,7 @@ export async function finish(
     case "failed":
       deps.log.info("Model call failed", { turn: message.id, ...result.error });
       // Shown and not stored: an error is never an answer, and must not be quoted as one.
-      await publishFinal(message, deps, {
+      await publishResult(message, deps, signal, {
         outcome: "error",
         content: modelFailed(result.error),
         answers: joined,
@@ -50,9 +50,9 @@ export async function publishAnswer(
   recorder: Recorder,
   { content, model }: Pick<AssistantMessage, "content" | "model">,
 ): Promise<void> {
-  const { message, deps, joined } = turn;
+  const { message, deps, signal, joined } = turn;
   turn.isAnswered = true;
-  await publishFinal(message, deps, {
+  await publishResult(message, deps, signal, {
     outcome: "answer",
     content,
     answers: joined,
@@ -69,9 +69,10 @@ async function saveAnswer({ message, session, deps }: RunningTurn, answer: Assis
 
 /** Whatever it was that ended the process each time, the messages behind it are not to wait for it. */
 export async function giveUp(turn: RunningTurn, open: readonly StoredToolCall[]): Promise<TurnStatus> {
-  const { message, session, deps, joined } = turn;
+  const { message, session, deps, signal, joined } = turn;
   deps.log.error("A turn ended the program again and again, and is not begun any more", { turn: message.id });
   await closeCalls(message, open, session, deps);
-  await publishFinal(message, deps, { outcome: "error", content: turnFailed(GAVE_UP), answers: joined });
+  const content = turnFailed(GAVE_UP);
+  await publishResult(message, deps, signal, { outcome: "error", content, answers: joined });
   return "failed";
 }

@@ -1,12 +1,20 @@
-/** Reads the files of the system prompt, again only when they have changed. */
+/** Reads what the system prompt is made of, again only when it has changed. */
 
 import { Buffer } from "node:buffer";
 import type { SystemMessage } from "../core/model.ts";
 import type { Assets, FileStat, Log } from "../core/platform.ts";
+import type { Skills, SkillsPrompt } from "../core/skills.ts";
 import type { ToolFiles } from "../core/tool.ts";
 import { isSameFile } from "../lib/same-file.ts";
 import { wellFormed } from "../lib/text.ts";
-import { type PromptFacts, type PromptFile, promptFiles, systemPrompt } from "./prompt.ts";
+import {
+  memoryFiles,
+  type PromptFacts,
+  type PromptFile,
+  type PromptParts,
+  promptFiles,
+  systemPrompt,
+} from "./prompt.ts";
 
 /** More of a file is not read; the prompt takes less. */
 const READ_BYTES = 256 * 1024;
@@ -22,7 +30,13 @@ export interface PromptSourceOptions {
   readonly assets: Assets;
   readonly log: Log;
   readonly facts: PromptFacts;
+  /** Left out where there are none. */
+  readonly skills?: Pick<Skills, "prompt">;
+  /** `YYYY-MM-DD`, in the agent's zone. */
+  readonly today: () => string;
 }
+
+const noSkills: SkillsPrompt = { active: "", summary: "" };
 
 function areSame(one: readonly PromptFile[], other: readonly PromptFile[]): boolean {
   return one.length === other.length && one.every((file, index) => file === other[index]);
@@ -34,10 +48,11 @@ export type PromptSource = () => Promise<SystemMessage>;
  * A function that gives the prompt as the workspace has it now, and the same message as long as nothing has
  * changed. A file that cannot be read is left out.
  */
-export function createPromptSource({ files, assets, log, facts }: PromptSourceOptions): PromptSource {
+export function createPromptSource(options: PromptSourceOptions): PromptSource {
+  const { files, assets, log, facts, skills, today } = options;
   const known = new Map<string, Known>();
   const reported = new Set<string>();
-  let last: { readonly files: readonly PromptFile[]; readonly message: SystemMessage } | undefined;
+  let last: { readonly parts: PromptParts; readonly message: SystemMessage } | undefined;
   let templates: Promise<readonly string[]> | undefined;
 
   async function templateOf(name: string): Promise<string | undefined> {
@@ -58,20 +73,42 @@ export function createPromptSource({ files, assets, log, facts }: PromptSourceOp
     return file;
   }
 
-  return async () => {
+  function leftOut(name: string, error: unknown): undefined {
+    if (!reported.has(name)) log.warn("Left a part out of the prompt", { name, error });
+    reported.add(name);
+    return undefined;
+  }
+
+  async function readAll(names: readonly string[]): Promise<readonly PromptFile[]> {
     const found = await Promise.all(
-      promptFiles.map((name) =>
-        read(name).catch((error: unknown) => {
-          if (!reported.has(name)) log.warn("Left a file out of the prompt", { name, error });
-          reported.add(name);
-          return undefined;
-        }),
-      ),
+      names.map((name) => read(name).catch((error: unknown) => leftOut(name, error))),
     );
-    const present = found.filter((file) => file !== undefined);
-    if (last === undefined || !areSame(last.files, present)) {
-      last = { files: present, message: { role: "system", content: systemPrompt(facts, present) } };
+    return found.filter((file) => file !== undefined);
+  }
+
+  /** The notes of a day that is over. */
+  function forget(name: string): void {
+    known.delete(name);
+    reported.delete(name);
+  }
+
+  return async () => {
+    const ofMemory = memoryFiles(today());
+    for (const name of known.keys()) {
+      if (name.startsWith("memory/") && !ofMemory.includes(name)) forget(name);
+    }
+    const parts: PromptParts = {
+      files: await readAll(promptFiles),
+      skills: (await skills?.prompt().catch((error: unknown) => leftOut("skills", error))) ?? noSkills,
+      memory: await readAll(ofMemory),
+    };
+    if (last === undefined || !areSameParts(last.parts, parts)) {
+      last = { parts, message: { role: "system", content: systemPrompt(facts, parts) } };
     }
     return last.message;
   };
+}
+
+function areSameParts(one: PromptParts, other: PromptParts): boolean {
+  return areSame(one.files, other.files) && one.skills === other.skills && areSame(one.memory, other.memory);
 }

@@ -2,6 +2,7 @@
 
 import { type FinalMessage, finalIdFor, type InboundMessage, type OutboundId } from "../core/messages.ts";
 import type { Usage } from "../core/model.ts";
+import type { RouteTarget } from "../core/schedule.ts";
 import { never } from "../lib/abort.ts";
 import { clip } from "../lib/text.ts";
 import type { AgentDeps } from "./deps.ts";
@@ -20,6 +21,7 @@ export type Shown =
 
 /** Never cut short: what was shown before a stop must come out whole. */
 export async function publish(message: InboundMessage, deps: AgentDeps, shown: Shown): Promise<void> {
+  if (isRouted(message, deps)) return;
   const outboundId = deps.ids.next() as OutboundId;
   await deps.bus.publishOutbound(
     {
@@ -34,8 +36,13 @@ export async function publish(message: InboundMessage, deps: AgentDeps, shown: S
   );
 }
 
+/** Nobody waits for it, and who hears of it is found out when it is done. */
+function isRouted({ origin }: InboundMessage, { routes }: Pick<AgentDeps, "routes">): boolean {
+  return routes?.[origin] !== undefined;
+}
+
 /** Where it was said is where it is answered. */
-function placeOf({ channel, chatId, thread }: InboundMessage) {
+function placeOf({ channel, chatId, thread }: Pick<InboundMessage, "channel" | "chatId" | "thread">) {
   return { channel, chatId, ...(thread === undefined ? {} : { thread }) };
 }
 
@@ -71,15 +78,36 @@ interface Final {
   readonly usage?: Usage;
   /** Beside the message itself. */
   readonly answers?: FinalMessage["answers"];
-  /** The chat has its answer already: nobody is told, and what was asked is answered. */
+  /** Nobody is told, and what was asked is answered. */
   readonly isSilent?: boolean;
+  /** Where it goes, when that is not where it was said. */
+  readonly place?: Pick<RouteTarget, "channel" | "chatId" | "thread">;
+}
+
+/**
+ * Puts what a turn came to, for whoever waits for it or has to hear of it. Rejects with the signal's reason when that
+ * could not be found out any more.
+ */
+export async function publishResult(
+  message: InboundMessage,
+  deps: Pick<AgentDeps, "bus" | "mask" | "routes">,
+  signal: AbortSignal,
+  final: Final & { readonly outcome: "answer" | "error" },
+): Promise<void> {
+  const route = deps.routes?.[message.origin];
+  if (route === undefined || final.isSilent) return publishFinal(message, deps, final);
+  const { outcome, content } = final;
+  const target = await route(message, { outcome, content: deps.mask(content) }, signal);
+  signal.throwIfAborted();
+  if (target === undefined) return publishFinal(message, deps, { ...final, isSilent: true });
+  return publishFinal(message, deps, { ...final, content: target.content ?? content, place: target });
 }
 
 /** Puts the one record that ends a turn, a command or a stop. */
 export async function publishFinal(
   message: InboundMessage,
   deps: Pick<AgentDeps, "bus" | "mask">,
-  { outcome, content, model, usage, answers = [], isSilent = false }: Final,
+  { outcome, content, model, usage, answers = [], isSilent = false, place = message }: Final,
 ): Promise<void> {
   const { id, replyTo } = message;
   const metadata = {
@@ -93,7 +121,7 @@ export async function publishFinal(
       turn: id,
       answers: [...new Set([id, ...answers])],
       media: [],
-      ...placeOf(message),
+      ...placeOf(place),
       ...(isSilent ? { channel: NOWHERE } : {}),
       ...(replyTo === undefined ? {} : { replyTo }),
       outcome,
@@ -107,9 +135,10 @@ export async function publishFinal(
 /** Tells the user something beside the answer, that must arrive too. `name` keeps it apart from other notices of the turn. */
 export async function publishNotice(
   message: InboundMessage,
-  deps: Pick<AgentDeps, "bus" | "mask">,
+  deps: Pick<AgentDeps, "bus" | "mask" | "routes">,
   { name, content }: { name: string; content: string },
 ): Promise<void> {
+  if (isRouted(message, deps)) return;
   await deps.bus.publishOutbound(
     {
       kind: "final",

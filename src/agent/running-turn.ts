@@ -30,4 +30,6 @@ export interface RunningTurn {
   readonly joined: InboundId[];
   /** The session has its answer: whatever goes wrong from now on, nothing else is said in its place. */
   isAnswered: boolean;
+  /** What the conversation may take of the prompt, in tokens by our estimate; known once the prompt is made. */
+  budget: number;
 }

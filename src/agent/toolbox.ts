@@ -3,6 +3,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { AskOwner } from "../core/approval.ts";
 import type { AuditDecision, AuditEntry } from "../core/audit.ts";
+import type { HourlyLimits } from "../core/background.ts";
 import { UserError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { IMAGES_PER_MESSAGE } from "../core/media.ts";
@@ -35,6 +36,8 @@ export interface ToolboxOptions {
   readonly mask: (text: string) => string;
   readonly ask: AskOwner;
   readonly audit: (entry: AuditEntry) => void;
+  /** Left out where nothing is counted. */
+  readonly limits?: Pick<HourlyLimits, "toolCall">;
   readonly clock: Pick<Clock, "elapsed">;
   readonly log: Log;
 }
@@ -62,6 +65,7 @@ export function createToolbox({
   mask,
   ask,
   audit,
+  limits,
   clock,
   log,
 }: ToolboxOptions): Toolbox {
@@ -74,6 +78,8 @@ export function createToolbox({
     const { tool, args } = prepared;
     const limit = tool.resultLimit ?? maxResultChars;
     if (run.signal.aborted) return refused(NOT_RUN, limit);
+    const tooMany = limits?.toolCall(run.sessionKey);
+    if (tooMany !== undefined) return refused(tooMany, limit);
     const context: ToolContext = { ...run, call: call.id, workspace, ports: ports(run) };
     const decision = await permit(tool, args, { call, run, context });
     if (decision.kind === "refused") return { decision, result: toolError(decision.why), limit };

@@ -13,10 +13,11 @@ import { messageBudget } from "./context.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
 import { finish, giveUp, publishAnswer } from "./end-turn.ts";
 import { runLoop } from "./loop.ts";
-import { publish, publishFinal } from "./publish.ts";
+import { publish, publishResult } from "./publish.ts";
 import { createRecorder } from "./recorder.ts";
 import { begunTurn, closeLeftOpen, finishCalls, notBegun } from "./resume.ts";
 import type { RunningTurn, TurnPort, TurnStatus } from "./running-turn.ts";
+import { withSummary } from "./summary.ts";
 import { addUserLine, takeIn } from "./user-lines.ts";
 
 /** When somebody is told that another process has the session. */
@@ -43,7 +44,7 @@ export async function runTurn(
     const session = await openSession(message, deps, signal);
     try {
       if (message.kind === "note") return await addNote(message, session, deps);
-      turn = { message, session, deps, signal, port, joined: [], isAnswered: false };
+      turn = { message, session, deps, signal, port, joined: [], isAnswered: false, budget: 0 };
       return await answer(turn);
     } finally {
       await session.close();
@@ -56,7 +57,7 @@ export async function runTurn(
       deps.log.error("Turn failed", { turn: message.id, error });
     if (message.kind === "message") {
       const content = turnFailed(problemOf(error));
-      await publishFinal(message, deps, { outcome: "error", content, answers: turn?.joined ?? [] });
+      await publishResult(message, deps, signal, { outcome: "error", content, answers: turn?.joined ?? [] });
     }
     return "failed";
   }
@@ -97,6 +98,8 @@ async function answer(turn: RunningTurn): Promise<TurnStatus> {
   const { message, session, deps, signal, port, joined } = turn;
   const begun = port.isRedelivered ? begunTurn(session.messages, message.id) : notBegun;
   joined.push(...begun.joined);
+  if (!port.isRedelivered && deps.routes?.[message.origin] !== undefined)
+    await session.keepRecent(deps.keptMessages ?? 0);
   if (port.isRedelivered) {
     port.rejoin(begun.joined);
     const starts = await countStart(turn, begun.lines.length);
@@ -116,7 +119,7 @@ async function answer(turn: RunningTurn): Promise<TurnStatus> {
   const result = await runLoop(
     {
       turn: message.id,
-      messages: await prompt(session, deps, model),
+      messages: await prompt(turn, model),
       request: request(model),
       maxRounds: deps.maxToolIterations,
       roundsBehind: begun.rounds,
@@ -132,7 +135,9 @@ async function answer(turn: RunningTurn): Promise<TurnStatus> {
     },
   );
   await recorder.endStream();
-  return finish(turn, recorder, result, model.name);
+  const status = await finish(turn, recorder, result, model.name);
+  deps.consolidation?.turnEnded({ key: session.key, tokens: session.tokens, budget: turn.budget });
+  return status;
 }
 
 function runOf({ message, signal }: RunningTurn): ToolRun {
@@ -160,14 +165,14 @@ async function countStart({ message, deps, port }: RunningTurn, progress: number
 }
 
 async function prompt(
-  session: Session,
-  deps: AgentDeps,
+  turn: RunningTurn,
   { promptTokens, scale }: ModelChoice,
 ): Promise<readonly ChatMessage[]> {
-  const system = await deps.systemPrompt();
+  const { session, deps } = turn;
+  const system = withSummary(await deps.systemPrompt(), session.summary);
   const budget = messageBudget({ promptTokens, toolTokens: toolTokens(deps.toolbox.definitions), scale });
-  const window = session.window(Math.max(128, budget - messageTokens(system)));
-  return [system, ...(await deps.images.loadWindow(window))];
+  turn.budget = Math.max(128, budget - messageTokens(system));
+  return [system, ...(await deps.images.loadWindow(session.window(turn.budget)))];
 }
 
 function request({ name, maxTokens, temperature, reasoningEffort }: ModelChoice) {

@@ -15,20 +15,28 @@ export async function addUserLine({ message, session, deps, port }: RunningTurn)
     const isBuried = last?.role === "assistant" && last.tool_calls === undefined;
     if (!port.isRedelivered || !isBuried) return;
   }
-  await session.append([userLine(message, message.id, deps)], { sync: false });
+  await session.append([await userLine(message, message.id, deps)], { sync: false });
 }
 
-function userLine(message: InboundMessage, turn: InboundId, deps: AgentDeps): StoredMessage {
+async function userLine(message: InboundMessage, turn: InboundId, deps: AgentDeps): Promise<StoredMessage> {
   return toStored(
     { role: "user", content: message.content },
     {
       timestamp: message.timestamp,
       turn,
       inbound: message.id,
-      runtime: deps.runtimeContext(message, deps.clock.now()),
+      runtime: await runtimeOf(message, deps),
       ...(message.media.length > 0 ? { media: message.media } : {}),
     },
   );
+}
+
+/** The facts of the moment, and the skills that the user named. */
+async function runtimeOf(message: InboundMessage, deps: AgentDeps): Promise<string> {
+  const context = deps.runtimeContext(message, deps.clock.now());
+  if (deps.skills === undefined || !message.content.includes("$")) return context;
+  const named = await deps.skills.named(message.content);
+  return named === "" ? context : `${context}\n\n${named}`;
 }
 
 /** Adds to the turn what was said while it ran. */
@@ -40,7 +48,7 @@ export async function takeIn(
   if (messages.length === 0) return [];
   joined.push(...messages.map(({ id }) => id));
   recorder.joined();
-  const lines = messages.map((one) => userLine(one, message.id, deps));
+  const lines = await Promise.all(messages.map((one) => userLine(one, message.id, deps)));
   await session.append(lines, { sync: false });
   return deps.images.loadWindow(lines);
 }

@@ -7,6 +7,7 @@ import type { AuditLog } from "../core/audit.ts";
 import type { Bus } from "../core/bus.ts";
 import type { Log, Platform } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
+import type { Skills } from "../core/skills.ts";
 import { lazy } from "../lib/lazy.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { createModels } from "./models.ts";
@@ -21,6 +22,7 @@ export interface AgentOptions {
   readonly secrets: Secrets;
   readonly models: ReturnType<typeof createModels>;
   readonly tools: ReturnType<typeof createTools>;
+  skills(): Promise<Skills>;
   sessions(): Promise<SessionStore>;
   audit(): Promise<AuditLog>;
 }
@@ -31,7 +33,15 @@ type DispatchOptions = Parameters<typeof createDispatch>[0];
 export interface AgentUse
   extends Pick<
     DispatchOptions,
-    "isWaiting" | "waitsForFinal" | "startedAt" | "drainMs" | "onTurnStarted" | "onTurnEnded"
+    | "isWaiting"
+    | "waitsForFinal"
+    | "startedAt"
+    | "drainMs"
+    | "onTurnStarted"
+    | "onTurnEnded"
+    | "routes"
+    | "keptMessages"
+    | "consolidation"
   > {
   readonly bus: Bus;
   readonly model: ModelChoice;
@@ -42,15 +52,26 @@ export interface AgentUse
 }
 
 export function createAgent(options: AgentOptions) {
-  const { version, platform, settings, log, secrets, models, tools, sessions, audit } = options;
+  const { version, platform, settings, log, secrets, models, tools, skills, sessions, audit } = options;
   const { files, clock, ids } = platform;
 
   const systemPrompt = lazy(async () => {
-    const { createPromptSource } = await import("../agent/prompt-source.ts");
+    const [{ createPromptSource }, { createDayOf }] = await Promise.all([
+      import("../agent/prompt-source.ts"),
+      import("../lib/local-day.ts"),
+    ]);
+    const dayOf = createDayOf(await settings.timeZone());
     const { runtime, os, arch, assets } = platform;
     const { workspace } = await settings.paths();
     const facts = { os, arch, runtime, workspace };
-    return createPromptSource({ files: (await tools.openFiles())(), assets, log, facts });
+    return createPromptSource({
+      files: (await tools.openFiles())(),
+      assets,
+      log,
+      facts,
+      skills: await skills(),
+      today: () => dayOf(clock.now()),
+    });
   });
 
   async function usageOf(sessionKey: string): Promise<string> {
@@ -71,7 +92,7 @@ export function createAgent(options: AgentOptions) {
         ]);
       const { workspace } = await settings.paths();
       const { modelPresets } = (await settings.loaded()).config;
-      const { timezone = platform.timeZone, ...agent } = await settings.agent();
+      const agent = await settings.agent();
       return createDispatch({
         ...use,
         version,
@@ -93,7 +114,8 @@ export function createAgent(options: AgentOptions) {
         images: createImageLoader({ files, log, workspace }),
         mask: secrets.mask,
         maskStream: secrets.maskStream,
-        runtimeContext: createRuntimeContext(timezone),
+        runtimeContext: createRuntimeContext(await settings.timeZone()),
+        skills: await skills(),
         maxToolIterations: agent.maxToolIterations,
         toolHintMaxLength: agent.toolHintMaxLength,
         maxTurns: agent.maxConcurrentTurns,

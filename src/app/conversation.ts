@@ -1,30 +1,33 @@
 /** The agent behind the terminal: one channel, a bus in memory, and no other chat but through a gateway. */
 
+import type { MemoryBus } from "../bus/memory.ts";
 import type { App, ConverseOptions } from "../core/app.ts";
 import type { AskOwner } from "../core/approval.ts";
-import type { Bus } from "../core/bus.ts";
 import type { Channel } from "../core/channel.ts";
 import type { MediaStore } from "../core/media.ts";
+import type { Consolidation } from "../core/memory.ts";
 import type { FinalMessage } from "../core/messages.ts";
-import type { Log, Platform } from "../core/platform.ts";
+import type { Platform } from "../core/platform.ts";
+import type { Spawner, Tasks } from "../core/tasks.ts";
 import type { Outbound } from "../core/tool.ts";
 import type { ToolRun } from "../core/toolbox.ts";
-import type { Secrets } from "../lib/secrets.ts";
+import { never } from "../lib/abort.ts";
 import type { createAgent } from "./agent.ts";
-import type { Settings } from "./settings.ts";
+import type { createMemory } from "./memory.ts";
+import { createLateTasks, type TasksParts } from "./tasks.ts";
 
-export interface ConversationParts {
-  readonly platform: Platform;
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly secrets: Secrets;
+/** What is written into memory after the last answer may take so long. It is found again by the next conversation. */
+const LONGEST_REST_MS = 60_000;
+
+export interface ConversationParts extends TasksParts {
+  readonly memory: ReturnType<typeof createMemory>;
   readonly agent: ReturnType<typeof createAgent>;
   readonly pairing: App["pairing"];
   readonly askGateway: App["askGateway"];
   media(): Promise<MediaStore>;
   /** Tools put their questions to it from now on; to nobody when it is `undefined`. */
   setAsker(ask: AskOwner | undefined): void;
-  setOutbound(outbound: (run: ToolRun) => Outbound): void;
+  use(ports: { outbound: (run: ToolRun) => Outbound; spawner: (run: ToolRun) => Spawner | undefined }): void;
 }
 
 export async function converse(
@@ -37,13 +40,19 @@ export async function converse(
     import("../channels/delivery/run-behind.ts"),
     import("./outbound.ts"),
   ]);
-  const { settings, log, agent, setAsker } = parts;
+  const { settings, log, platform, agent, setAsker } = parts;
   for (const warning of (await settings.loaded()).warnings) log.warn(warning);
   const bus = createMemoryBus();
-  const channel = await openTerminal(parts, config, bus);
+  const tasks = createLateTasks(parts, { model, publish: bus.publishInbound, isRecorded: false });
+  const channel = await openTerminal(parts, config, { bus, tasks });
   setAsker(channel.ask);
   const elsewhere = throughGateway(parts.askGateway);
-  parts.setOutbound(createOutbound({ bus, mask: parts.secrets.mask, elsewhere }));
+  parts.use({
+    outbound: createOutbound({ bus, mask: parts.secrets.mask, elsewhere }),
+    spawner: tasks.spawnerFor,
+  });
+  const isOneShot = config["message"] !== undefined;
+  const consolidation = await parts.memory.consolidation(model, { isPatient: !isOneShot });
   const dispatch = await agent.dispatch({
     bus,
     model,
@@ -51,19 +60,47 @@ export async function converse(
     showReasoning,
     isWaiting: () => false,
     waitsForFinal: () => true,
-    services: { pairing: await parts.pairing() },
+    consolidation,
+    services: { pairing: await parts.pairing(), memory: await parts.memory.store(), tasks },
   });
+  const ended = new AbortController();
+  // A chat can fall silent, and finds what those before it have left.
+  const remembering = isOneShot ? undefined : consolidation.run(AbortSignal.any([signal, ended.signal]));
   try {
-    return await runBehind({ channel, bus, agent: dispatch.run, signal });
+    const outcome = await runBehind({ channel, bus, agent: dispatch.run, signal });
+    // Whoever asks once will not be here when it could be done otherwise.
+    if (isOneShot) await rest(consolidation, platform.clock, signal);
+    return outcome;
   } finally {
     setAsker(undefined);
+    ended.abort();
+    await Promise.all([tasks.close(), remembering]);
   }
+}
+
+async function rest(
+  consolidation: Consolidation,
+  clock: Platform["clock"],
+  signal: AbortSignal,
+): Promise<void> {
+  const enough = new AbortController();
+  const callOff = clock.after(LONGEST_REST_MS, () => enough.abort());
+  await consolidation.settled(AbortSignal.any([signal, enough.signal]));
+  callOff();
+}
+
+/** Also what tasks say at their end, and what they begin with it. */
+async function allSaid(bus: MemoryBus, tasks: Tasks): Promise<void> {
+  do {
+    await tasks.settled(never);
+    await bus.quiet();
+  } while (tasks.list().some(({ state }) => state === "queued" || state === "running"));
 }
 
 async function openTerminal(
   { platform, settings, log, secrets, media }: ConversationParts,
   config: ConverseOptions["config"],
-  bus: Bus,
+  { bus, tasks }: { bus: MemoryBus; tasks: Tasks },
 ): Promise<Channel> {
   const [{ channel }, { parse }] = await Promise.all([
     import("../channels/cli/channel.ts"),
@@ -72,6 +109,7 @@ async function openTerminal(
   const { files, clock, ids, env, terminal, random, fetch } = platform;
   return channel.create(parse(channel.config, config), {
     emit: (message, signal) => bus.publishInbound(message, signal),
+    quiet: () => allSaid(bus, tasks),
     // Whoever sits at the terminal is the owner.
     admit: async () => true,
     heard: () => {},

@@ -1,6 +1,7 @@
 /** The models of a process: which there are, which one is meant, and what their calls used. */
 
-import type { LocalServer, ProviderInfo } from "../core/app.ts";
+import type { LocalServer, ModelChoice, ProviderInfo } from "../core/app.ts";
+import type { Caller, ChatReply, Model } from "../core/model.ts";
 import type { Log, Platform } from "../core/platform.ts";
 import type { ModelCall, UsageStore } from "../core/usage.ts";
 import { lazy } from "../lib/lazy.ts";
@@ -13,9 +14,11 @@ export interface ModelsOptions {
   readonly log: Log;
   /** Learns the keys that models are called with. */
   readonly secrets: Secrets;
+  /** Hears how each request ended, with all that was tried for it. Must not throw. */
+  readonly observe: (caller: Caller | undefined, reply: ChatReply) => void;
 }
 
-export function createModels({ platform, settings, log, secrets }: ModelsOptions) {
+export function createModels({ platform, settings, log, secrets, observe }: ModelsOptions) {
   const { files, locks, clock, env, fetch } = platform;
 
   let openUsage: UsageStore | undefined;
@@ -34,7 +37,7 @@ export function createModels({ platform, settings, log, secrets }: ModelsOptions
       import("../config/timeouts.ts"),
     ]);
     const { modelPresets, providers } = (await settings.loaded()).config;
-    return createModelChooser({
+    const choose = createModelChooser({
       settings: await settings.agent(),
       presets: modelPresets,
       providers,
@@ -48,7 +51,22 @@ export function createModels({ platform, settings, log, secrets }: ModelsOptions
       ...timeoutsFrom(env),
       onCall: recordCall,
     });
+    return async (wanted: Parameters<typeof choose>[0]): Promise<ModelChoice> => {
+      const choice = await choose(wanted);
+      return { ...choice, model: observed(choice.model) };
+    };
   });
+
+  function observed(model: Model): Model {
+    return {
+      ...model,
+      async chat(request, options) {
+        const reply = await model.chat(request, options);
+        observe(options.caller, reply);
+        return reply;
+      },
+    };
+  }
 
   /** Calls that are on their way into the record. */
   const recording = new Set<Promise<void>>();

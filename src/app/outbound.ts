@@ -18,12 +18,16 @@ export interface OutboundOptions {
   readonly elsewhere: (message: MessageElsewhere, key: string, run: ToolRun) => Promise<void>;
 }
 
+/** The chat of turns that nobody waits for. */
+const NOWHERE = "none";
+
 export function createOutbound({ bus, mask, elsewhere }: OutboundOptions): (run: ToolRun) => Outbound {
   return (run) => ({
     async send(message, key) {
       const { channel = run.channel, chatId = run.chatId } = message;
       const isHere = channel === run.channel && chatId === run.chatId;
       const whole = { ...message, channel, chatId };
+      if (isHere && channel === NOWHERE) throw nobodyHere();
       if (!isHere) await elsewhere(whole, key, run);
       else if (bus === undefined) throw nobodyHere();
       else await putMessage(bus, whole, { key, run, mask, thread: run.thread });

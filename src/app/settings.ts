@@ -77,16 +77,17 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
     };
   }
 
+  const agent = lazy(async () => {
+    const { checkTimeZone } = await import("../config/time-zone.ts");
+    const settings = await expand((await loaded()).config.agents.defaults, ["agents", "defaults"]);
+    if (settings.timezone !== undefined) checkTimeZone(settings.timezone);
+    return settings;
+  });
+
   return {
     loaded,
     namedWorkspace,
-
-    agent: lazy(async () => {
-      const { checkTimeZone } = await import("../config/time-zone.ts");
-      const settings = await expand((await loaded()).config.agents.defaults, ["agents", "defaults"]);
-      if (settings.timezone !== undefined) checkTimeZone(settings.timezone);
-      return settings;
-    }),
+    agent,
 
     tools: lazy(async () => {
       const { web, exec, file, restrictToWorkspace, allowedPaths, ssrfWhitelist } = (await loaded()).config
@@ -100,6 +101,15 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
         },
       };
     }),
+
+    /** The agent's. */
+    async timeZone(): Promise<string> {
+      return (await agent()).timezone ?? platform.timeZone;
+    },
+
+    async limits() {
+      return (await loaded()).config.limits;
+    },
 
     gateway: lazy(async () => {
       const { gateway, access, channels } = (await loaded()).config;

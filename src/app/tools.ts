@@ -4,15 +4,20 @@ import { Buffer } from "node:buffer";
 import type { CommandsInfo } from "../core/app.ts";
 import type { AskOwner } from "../core/approval.ts";
 import type { AuditLog } from "../core/audit.ts";
+import type { HourlyLimits } from "../core/background.ts";
 import type { ExecSessions } from "../core/exec-sessions.ts";
 import type { MediaStore } from "../core/media.ts";
+import type { MemorySearch } from "../core/memory.ts";
 import type { Log, Platform } from "../core/platform.ts";
+import type { Jobs } from "../core/schedule.ts";
+import type { Spawner } from "../core/tasks.ts";
 import type { AnyTool, Outbound, ToolFiles, ToolPorts } from "../core/tool.ts";
 import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import type { Workers } from "../core/workers.ts";
 import { lazy } from "../lib/lazy.ts";
 import { createReadLogs } from "../lib/read-log.ts";
 import type { Secrets } from "../lib/secrets.ts";
+import type { WorkspaceSkills } from "../skills/skills.ts";
 import type { Settings } from "./settings.ts";
 
 export interface ToolsOptions {
@@ -25,10 +30,16 @@ export interface ToolsOptions {
   media(): Promise<MediaStore>;
   readonly ask: AskOwner;
   readonly outbound: (run: ToolRun) => Outbound;
+  /** `undefined` where nothing can work in the background. */
+  readonly spawner: (run: ToolRun) => Spawner | undefined;
+  memorySearch(): Promise<MemorySearch>;
+  jobs(): Promise<Jobs>;
+  limits(): Promise<HourlyLimits>;
+  skills(): Promise<WorkspaceSkills>;
 }
 
 export function createTools(options: ToolsOptions) {
-  const { platform, settings, log, secrets, audit, media, ask, outbound } = options;
+  const { platform, settings, log, secrets, audit, media, ask, outbound, spawner } = options;
   const { files, clock, ids, env, homeFolder: home, processes } = platform;
   const reads = createReadLogs();
 
@@ -39,7 +50,7 @@ export function createTools(options: ToolsOptions) {
     return all.filter(({ section }) => section === undefined || sections[section].enable);
   });
 
-  const toolbox = lazy(async (): Promise<Toolbox> => {
+  async function createBox(tools: readonly AnyTool[]): Promise<Toolbox> {
     const [{ createToolbox }, { createSpill }] = await Promise.all([
       import("../agent/toolbox.ts"),
       import("../agent/spill.ts"),
@@ -48,7 +59,7 @@ export function createTools(options: ToolsOptions) {
     const { record } = await audit();
     const spill = createSpill({ files, clock, workspace });
     return createToolbox({
-      tools: await enabled(),
+      tools,
       workspace,
       ports: await createPorts(),
       maxResultChars: (await settings.agent()).maxToolResultChars,
@@ -63,10 +74,17 @@ export function createTools(options: ToolsOptions) {
           name,
           imagesOnly: true,
         }),
+      limits: await options.limits(),
       clock,
       log,
     });
-  });
+  }
+
+  const toolbox = lazy(async () => createBox(await enabled()));
+  /** A subagent works, and leaves talking, remembering dates and asking others to whoever asked it. */
+  const subagentToolbox = lazy(async () =>
+    createBox((await enabled()).filter(({ mainOnly = false }) => !mainOnly)),
+  );
 
   /** The files that tools and the prompt may touch; `ownResults` are what one session's tools put aside. */
   const openFiles = lazy(async (): Promise<(ownResults?: string) => ToolFiles> => {
@@ -77,7 +95,7 @@ export function createTools(options: ToolsOptions) {
     ]);
     const { workspace, configFile } = await settings.paths();
     const { restrictToWorkspace, allowedPaths } = await settings.tools();
-    const { hidden, readOnly } = ownPlaces({ workspace, configFile });
+    const { hidden, readable, readOnly } = ownPlaces({ workspace, configFile });
     // Commands of the model run beside the tools, and can put a link in the way of one.
     const pinned = createPinnedFiles({ os: platform.os });
     return (ownResults) =>
@@ -90,6 +108,8 @@ export function createTools(options: ToolsOptions) {
         allowedPaths,
         hidden: [configFile, hidden],
         protectedPaths: readOnly,
+        readable,
+        standIn: async (path) => (await options.skills()).standIn(path),
         ownResults,
       });
   });
@@ -157,6 +177,11 @@ export function createTools(options: ToolsOptions) {
     return { web, search, pageReader };
   });
 
+  // Loaded with the first search.
+  const memory: MemorySearch = {
+    search: async (query, limits) => (await options.memorySearch()).search(query, limits),
+  };
+
   async function createPorts(): Promise<(run: ToolRun) => ToolPorts> {
     const [{ spillFolder }, { createRipgrep }] = await Promise.all([
       import("../agent/spill.ts"),
@@ -166,6 +191,13 @@ export function createTools(options: ToolsOptions) {
     const { shellOf } = await commands();
     const running = await execSessions();
     const filesFor = await openFiles();
+    const jobs: Jobs = {
+      timeZone: await settings.timeZone(),
+      list: async () => (await options.jobs()).list(),
+      add: async (job) => (await options.jobs()).add(job),
+      remove: async (id) => (await options.jobs()).remove(id),
+      setEnabled: async (id, wanted) => (await options.jobs()).setEnabled(id, wanted),
+    };
     const mayRunPrograms = (await settings.tools()).exec.enable;
     const ripgrep = mayRunPrograms ? createRipgrep({ files, processes }) : undefined;
     return (run) => ({
@@ -176,6 +208,9 @@ export function createTools(options: ToolsOptions) {
       pageReader,
       workers,
       outbound: outbound(run),
+      memory,
+      jobs,
+      tasks: spawner(run),
       clock,
       ripgrep,
       files: filesFor(spillFolder(run.sessionKey)),
@@ -185,6 +220,8 @@ export function createTools(options: ToolsOptions) {
 
   return {
     toolbox,
+    subagentToolbox,
+    workers,
     openFiles,
     /** Rejects with a `UserError` for settings that cannot be, without loading any tool. */
     async check(): Promise<void> {

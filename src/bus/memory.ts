@@ -35,7 +35,13 @@ function createRememberingOnce(): Once {
     });
 }
 
-export function createMemoryBus(limits: BusLimits = defaultLimits): Bus {
+export interface MemoryBus extends Bus {
+  /** Resolves when all that was put is done, in both directions; at once when it is. */
+  quiet(): Promise<void>;
+  isQuiet(): boolean;
+}
+
+export function createMemoryBus(limits: BusLimits = defaultLimits): MemoryBus {
   const inboundBounds = createBounds(limits);
   const outboundBounds = createBounds(limits);
   const inbound = createFeed<InboundDelivery>();
@@ -43,9 +49,20 @@ export function createMemoryBus(limits: BusLimits = defaultLimits): Bus {
   const onceInbound = createRememberingOnce();
   const onceOutbound = createRememberingOnce();
   const streams = new Map<InboundId, string>();
+  const pending = new Set<InboundId>();
+  let undelivered = 0;
+  const waiting = new Set<() => void>();
+  const isQuiet = () => pending.size === 0 && undelivered === 0;
+
+  function wakeWhenQuiet(): void {
+    if (!isQuiet()) return;
+    for (const wake of waiting) wake();
+    waiting.clear();
+  }
 
   function pushInbound(message: InboundMessage, free: Free): void {
     let resumes: Resumes | undefined;
+    pending.add(message.id);
     inbound.push({
       message,
       isRedelivered: false,
@@ -53,17 +70,24 @@ export function createMemoryBus(limits: BusLimits = defaultLimits): Bus {
         resumes = nextResumes(resumes, progress);
         return resumes.count;
       },
-      done: async () => free(),
+      async done() {
+        pending.delete(message.id);
+        free();
+        wakeWhenQuiet();
+      },
     });
   }
 
   function pushOutbound(message: OutboundMessage, free: Free): void {
     const sent: string[] = [];
     let isOver = false;
+    undelivered++;
     const finish = async () => {
+      if (!isOver) undelivered--;
       isOver = true;
       free();
       if (message.kind === "final") for (const turn of message.answers) streams.delete(turn);
+      wakeWhenQuiet();
     };
     outbound.push({
       message,
@@ -107,6 +131,11 @@ export function createMemoryBus(limits: BusLimits = defaultLimits): Bus {
     },
 
     inbound: (signal) => inbound.items(signal),
+    isPending: (id) => pending.has(id),
+    isQuiet,
+    async quiet() {
+      if (!isQuiet()) await new Promise<void>((resolve) => waiting.add(resolve));
+    },
     outbound: (signal) => outbound.items(signal),
     openStream: (turn) => streams.get(turn),
     async recordStream(turn, messageId) {

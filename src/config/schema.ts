@@ -67,7 +67,8 @@ const agentDefaults = v.object({
     [],
   ),
   maxToolIterations: setting("How often the model may call tools before it must answer", whole(1), 40),
-  maxConcurrentSubagents: setting("How many subagents may work at once", whole(1), 1),
+  maxConcurrentSubagents: setting("How many subagents may work at once", whole(1, 64), 4),
+  maxSubagentIterations: setting("How often a subagent may call tools before it must answer", whole(1), 15),
   failOnToolError: setting("Whether a subagent stops at the first tool that fails", flag, true),
   maxToolResultChars: setting("The most characters of a tool's result the model sees", whole(1), 16_000),
   providerRetryMode: setting(
@@ -216,7 +217,7 @@ const api = v.object({
 const heartbeat = v.object({
   enabled: setting("Whether HEARTBEAT.md is looked at from time to time", flag, true),
   intervalS: setting("Seconds between two looks", whole(1), 1800),
-  keepRecentMessages: setting("How many messages of earlier looks are kept", whole(0), 8),
+  keepRecentMessages: setting("How many messages of earlier looks the next one sees", whole(0), 8),
 });
 
 const gateway = v.object({
@@ -262,6 +263,12 @@ const access = v.object({
   ),
 });
 
+const limits = v.object({
+  toolCallsPerHour: setting("Tool calls a session may make in an hour", whole(1), 1_000),
+  tasksPerHour: setting("Tasks a session may give to subagents in an hour", whole(1), 200),
+  jobs: setting("Jobs there may be at once", whole(1, 10_000), 100),
+});
+
 const logging = v.object({
   level: setting("The least important lines to show", v.picklist(["debug", "info", "warn", "error"]), "warn"),
 });
@@ -281,6 +288,7 @@ export const configSchema = v.object({
   gateway: setting("The gateway", gateway, {}),
   access: setting("Who may talk to the agent, and who decides", access, {}),
   tools: setting("What the agent may do", tools, {}),
+  limits: setting("What the agent may do in an hour before it is stopped", limits, {}),
   logging: setting("What is written to stderr", logging, {}),
 });
 

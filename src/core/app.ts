@@ -6,11 +6,14 @@ import type { Outbox } from "./bus.ts";
 import type { CommandPolicy, SandboxState } from "./commands.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { MediaStore } from "./media.ts";
+import type { MemorySearch, MemoryStore } from "./memory.ts";
 import type { FinalMessage } from "./messages.ts";
 import type { Model, TokenScale } from "./model.ts";
 import type { Log, Platform } from "./platform.ts";
 import type { ReplayOptions, TurnReplay } from "./replay.ts";
+import type { Jobs } from "./schedule.ts";
 import type { SessionStore } from "./session.ts";
+import type { Skills } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
 import type { UsageStore } from "./usage.ts";
 
@@ -207,6 +210,11 @@ export interface App {
   withOutbox<T>(work: (outbox: Outbox) => Promise<T>): Promise<T>;
   /** Of the file, under its lock: a gateway that runs sees what changed. */
   pairing(): Promise<Pairing>;
+  memory(): Promise<MemoryStore>;
+  memorySearch(): Promise<MemorySearch>;
+  skills(): Promise<Skills>;
+  /** Of the file, under its lock: a gateway that runs sees what changed. */
+  jobs(): Promise<Jobs>;
   channels(): Promise<readonly ChannelInfo[]>;
   /**
    * Tries a channel's credentials without starting it, and says whose they are; with `sendTo` a message is sent there too.

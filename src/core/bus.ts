@@ -42,6 +42,8 @@ export interface Bus {
   /** Resolves to `false`, and puts nothing, when this id was put before. */
   publishInbound(message: InboundMessage, signal: AbortSignal): Promise<boolean>;
   inbound(signal: AbortSignal): AsyncIterable<InboundDelivery>;
+  /** Whether this message was put and is not done. */
+  isPending(id: InboundId): boolean;
   /** Resolves to `false`, and puts nothing, when it is a `final` whose id was put before. */
   publishOutbound(message: OutboundMessage, signal: AbortSignal): Promise<boolean>;
   outbound(signal: AbortSignal): AsyncIterable<OutboundDelivery>;

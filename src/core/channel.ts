@@ -120,6 +120,8 @@ export interface ChannelContext {
   addSecret(secret: string): void;
   /** Fills in `${VARIABLE}`; throws a `UserError` that names the setting when it is not set. */
   expand(value: string, setting: string): string;
+  /** Resolves when nothing that was begun here has anything more to say. Left out where nobody waits for that. */
+  readonly quiet?: () => Promise<void>;
   readonly media: () => Promise<MediaStore>;
   /** Goes through the proxy of the environment, where there is one. */
   readonly fetch: typeof fetch;

@@ -204,6 +204,8 @@ export interface Assets {
   /** Paths below `tree`, with `/`, sorted. */
   list(tree: "skills" | "workspace"): Promise<readonly string[]>;
   read(tree: "skills" | "workspace", path: string): Promise<string>;
+  /** The same for what need not be text. */
+  bytes(tree: "skills" | "workspace", path: string): Promise<Uint8Array>;
 }
 
 /** The environment variables. */

@@ -39,6 +39,37 @@ export interface StoredMessage {
   readonly sent_to?: { readonly channel: string; readonly chat_id: string; readonly thread?: string };
 }
 
+/** What names a session. */
+export interface SessionKeyed {
+  readonly key: string;
+}
+
+/** Whole turns of a session that are not in memory yet: the oldest of them. Made by `SessionStore.unconsolidated`. */
+export interface Unconsolidated {
+  /** The session's, also of one that is in the archive. */
+  readonly key: string;
+  readonly path: string;
+  readonly isArchived: boolean;
+  /** Tells the file from another that has taken its place since. */
+  readonly inode: number;
+  /** As stored, but for those of a turn that is longer by itself than was asked for: they are cut. */
+  readonly messages: readonly StoredMessage[];
+  /** Where in the file they begin and end, in bytes. */
+  readonly from: number;
+  readonly to: number;
+  /** More whole turns come after them. */
+  readonly hasMore: boolean;
+}
+
+/** A file of a session, for whoever searches it. */
+export interface SessionFile {
+  readonly key: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly isArchived: boolean;
+}
+
 /** A session that this process holds the lock of. Used by one turn at a time. */
 export interface Session {
   readonly key: string;
@@ -51,6 +82,15 @@ export interface Session {
    * turns, more than needed at once, so that prefixes stay cached; that is remembered in the session.
    */
   window(tokens: number): readonly StoredMessage[];
+  /** What the conversation takes of a prompt now, in tokens by our estimate. */
+  readonly tokens: number;
+  /** What was said before `messages`, summed up and short; "" where there is no summary. The original's `_last_summary`. */
+  readonly summary: string;
+  /**
+   * Leaves out all but the newest turns of about so many messages; with 0 it leaves out nothing. What is left out is
+   * as far from memory as it was.
+   */
+  keepRecent(messages: number): Promise<void>;
   /** The calls after the last user line that have no result: what a turn that was cut off left behind. */
   openCalls(): readonly StoredToolCall[];
   /** Whether a user line with this inbound id is among `messages`. */
@@ -96,4 +136,26 @@ export interface SessionStore {
   list(): Promise<readonly SessionSummary[]>;
   /** In no order, and cheaper than `list`. */
   keys(): Promise<readonly string[]>;
+  /** Those in use and those in the archive, in no order. */
+  files(): Promise<readonly SessionFile[]>;
+  /**
+   * The oldest whole turns that are not in memory yet: at most `maxTokens` of them, and one in any case; none of the
+   * newest that fit `keepTokens` together, nor the very newest unless that is 0. A turn is whole when it ended with an
+   * answer or another began after it, or when its file is in the archive. `place` is a session, or a file of the
+   * archive. Without the lock. `undefined` when there are none, as in a session of the original that is not copied yet.
+   */
+  unconsolidated(
+    place: SessionKeyed | { readonly archive: string },
+    options: { readonly maxTokens: number; readonly keepTokens: number; readonly signal: AbortSignal },
+  ): Promise<Unconsolidated | undefined>;
+  /**
+   * They are in memory now, so that the prompt begins after them; the newest turns of about `keepMessages` messages are
+   * shown still, and with 0 none. Waits for the session's lock. `summary` becomes `Session.summary`. When the session
+   * began anew meanwhile, that is noted in its file in the archive instead. Resolves to `false`, and changes nothing,
+   * when somebody else was there first or the file is gone.
+   */
+  consolidated(
+    turns: Unconsolidated,
+    options: { readonly keepMessages: number; readonly summary?: string; readonly signal: AbortSignal },
+  ): Promise<boolean>;
 }

@@ -2,9 +2,12 @@
 
 import type * as v from "valibot";
 import type { ExecSessionInput, ExecSessions } from "./exec-sessions.ts";
+import type { MemorySearch } from "./memory.ts";
 import type { Button, InboundId, Media, Origin } from "./messages.ts";
 import type { Image } from "./model.ts";
 import type { Clock, FileStat, FileSystem, Processes, ProcessResult } from "./platform.ts";
+import type { Jobs } from "./schedule.ts";
+import type { Spawner } from "./tasks.ts";
 import type { GuardedFetch, PageReader, WebSearch } from "./web.ts";
 import type { Workers } from "./workers.ts";
 
@@ -166,7 +169,11 @@ export interface ToolPorts {
   readonly pageReader?: PageReader | undefined;
   readonly workers: Workers;
   readonly outbound: Outbound;
-  readonly clock: Pick<Clock, "giveWay">;
+  readonly memory: MemorySearch;
+  /** Left out where nobody keeps the time, and where no subagent may begin. */
+  readonly jobs?: Jobs | undefined;
+  readonly tasks?: Spawner | undefined;
+  readonly clock: Pick<Clock, "giveWay" | "now">;
   /** Left out where no program may run. */
   readonly ripgrep?: Ripgrep | undefined;
 }
@@ -206,6 +213,8 @@ export interface Tool<Schema extends ParameterSchema = ParameterSchema> {
   readonly aliases?: Readonly<Record<string, string>>;
   /** The section of `tools` in the configuration that switches it off; omitted where nothing does. */
   readonly section?: "exec" | "file" | "web";
+  /** Not for subagents. */
+  readonly mainOnly?: boolean;
   /** Changes nothing: neighbouring calls run side by side, and none is synced before it runs. */
   readonly readOnly?: boolean;
   /** What the same call did before is known by its id and not done again, so that one that was cut off may be made again. */

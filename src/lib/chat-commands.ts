@@ -7,6 +7,8 @@ export const chatCommands = [
   { name: "status", about: "show version, model, channels and what is running" },
   { name: "model", takes: "[name]", about: "show the model of this session, or choose another" },
   { name: "usage", about: "show what the models of this session used" },
+  { name: "memory", about: "show what is remembered beyond this session" },
+  { name: "tasks", about: "show what works in the background for this session" },
   { name: "approve", takes: "CODE", about: "allow what the agent asked for" },
   { name: "deny", takes: "CODE", about: "refuse what the agent asked for" },
   {

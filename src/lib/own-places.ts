@@ -6,13 +6,17 @@ import { followLinks } from "./real-path.ts";
 
 /** Below the workspace. */
 export const HIDDEN = ".nanobot";
+/** Where built-in skills are, with the scripts that commands run. */
+export const BUILT_IN_SKILLS = join(HIDDEN, "skills");
 const READ_ONLY = ["sessions", "cron/jobs.json"];
 
 export interface OwnPlaces {
   /** Neither read nor written by tools; its backups, which `configFiles` finds, neither. */
   readonly configFile: string;
-  /** The folder of nanobot's own, closed like that but for the results of a session's own tools. */
+  /** The folder of nanobot's own, closed like that but for `readable` and the results of a session's own tools. */
   readonly hidden: string;
+  /** Below `hidden`: read by tools and run by commands, and written by nanobot alone. */
+  readonly readable: string;
   /** Read by tools, and written by nanobot alone. */
   readonly readOnly: readonly string[];
   /** The folders that hold them: where a single file is closed, it can be moved away with what is around it. */
@@ -31,6 +35,7 @@ export function ownPlaces({
   return {
     configFile,
     hidden: join(workspace, HIDDEN),
+    readable: join(workspace, BUILT_IN_SKILLS),
     readOnly,
     readOnlyFolders: readOnly.map((path) => (dirname(path) === workspace ? path : dirname(path))),
   };

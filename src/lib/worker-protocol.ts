@@ -11,6 +11,13 @@ export type StartMessage = {
   };
 }[WorkerRole];
 
+/** The answer to a question of the thread, by the question's id. */
+export type ReplyMessage =
+  | { readonly type: "reply"; readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly type: "reply"; readonly id: number; readonly ok: false; readonly message: string };
+
+export type ToThread = StartMessage | ReplyMessage | { readonly type: "ping" };
+
 /** The end of a job, from the thread. */
 export type EndMessage =
   | { readonly type: "done"; readonly output: WorkerJobs[WorkerRole]["output"] }
@@ -21,6 +28,22 @@ export type EndMessage =
       readonly message: string;
       readonly isExpected: boolean;
     };
+
+/** A question of the thread. Ids are its own, each used once. */
+export interface AskMessage {
+  readonly type: "ask";
+  readonly id: number;
+  readonly kind: string;
+  readonly request: unknown;
+}
+
+/** It still hears, and has so many bytes of memory of its own. */
+interface PongMessage {
+  readonly type: "pong";
+  readonly bytes: number;
+}
+
+export type FromThread = EndMessage | AskMessage | PongMessage;
 
 /** Buffers that can change hands instead of being copied: only those that nothing else has a view of. */
 export function transferable(input: object): ArrayBuffer[] {

@@ -27,8 +27,14 @@ export interface WorkspaceFilesOptions {
   readonly hidden?: readonly string[];
   /** Read, but not written, with all that is below. */
   readonly protectedPaths?: readonly string[];
-  /** The one place below `hidden` that may be read: what this session's own tools put aside. */
+  /** The places below `hidden` that may be read: one for everybody, and what this session's own tools put aside. */
+  readonly readable?: string | undefined;
   readonly ownResults?: string | undefined;
+  /**
+   * Where to read what is not there: by the path below the workspace, with `/`, the absolute path of what stands
+   * in for it, if anything does. It is judged as if it had been named itself.
+   */
+  readonly standIn?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
 type Access = "read" | "write";
@@ -49,9 +55,12 @@ export function createWorkspaceFiles({
   allowedPaths = [],
   hidden = [],
   protectedPaths = [],
+  readable,
   ownResults,
+  standIn,
 }: WorkspaceFilesOptions): ToolFiles {
   const isHomeKnown = home !== undefined && isAbsolute(home);
+  const open = [readable, ownResults].filter((place) => place !== undefined);
 
   function absolute(path: string): string | undefined {
     // Put together as text: join() would shorten `link/..`, which the walk must see.
@@ -84,8 +93,8 @@ export function createWorkspaceFiles({
     if (isTemporaryName(basename(folded))) return true;
     const closed = (place: string) => isInside(place, folded) || folded.startsWith(`${place}${BACKUP}`);
     if (!(await places(hidden)).some((place) => closed(foldPath(place)))) return false;
-    if (access === "write" || ownResults === undefined) return true;
-    return !(await places([ownResults])).some((place) => isInside(place, real));
+    if (access === "write") return true;
+    return !(await places(open)).some((place) => isInside(place, real));
   }
 
   /** A file in the place of a folder above one of ours would block it just as well. */
@@ -100,6 +109,14 @@ export function createWorkspaceFiles({
   async function isAllowed(real: string): Promise<boolean> {
     if (!restrict) return true;
     return (await places([workspace, ...allowedPaths])).some((root) => isInside(root, real));
+  }
+
+  /** `real`, or where what stands in for it really is. */
+  async function present(path: string, real: string, doing: string): Promise<string> {
+    if (standIn === undefined || real === workspace || !isInside(workspace, real)) return real;
+    if ((await explained(doing, path, () => system.linkStat(real))) !== undefined) return real;
+    const found = await standIn(relative(workspace, real).replaceAll(SEPARATOR, "/"));
+    return found === undefined ? real : follow(found, doing);
   }
 
   async function judge(path: string, real: string, access: Access, doing: string): Promise<void> {
@@ -132,7 +149,8 @@ export function createWorkspaceFiles({
 
     async resolve(path, access, doing = access) {
       refuseUnusable(path, doing);
-      const real = await follow(path, doing);
+      const named = await follow(path, doing);
+      const real = access === "read" ? await present(path, named, doing) : named;
       await judge(path, real, access, doing);
       // The one place where a path becomes a RealPath.
       return real as RealPath;

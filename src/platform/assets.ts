@@ -6,6 +6,11 @@ import type { Assets } from "../core/platform.ts";
 import { join } from "../lib/path.ts";
 
 export function createAssets(root: string): Assets {
+  function at(tree: string, path: string): string {
+    if (path.split(/[/\\]/).includes("..")) throw new Error(`Cannot read "${path}" outside of "${tree}"`);
+    return join(root, tree, path);
+  }
+
   return {
     async list(tree) {
       const folder = join(root, tree);
@@ -15,8 +20,10 @@ export function createAssets(root: string): Assets {
         .sort();
     },
     async read(tree, path) {
-      if (path.split(/[/\\]/).includes("..")) throw new Error(`Cannot read "${path}" outside of "${tree}"`);
-      return readFileSync(join(root, tree, path), "utf8");
+      return readFileSync(at(tree, path), "utf8");
+    },
+    async bytes(tree, path) {
+      return readFileSync(at(tree, path));
     },
   };
 }

@@ -2,13 +2,14 @@
 
 import { Buffer } from "node:buffer";
 import type { FileSystem, Log } from "../core/platform.ts";
+import type { SessionFile } from "../core/session.ts";
 import { never } from "../lib/abort.ts";
 import { HIDDEN } from "../lib/own-places.ts";
 import { basename, join } from "../lib/path.ts";
 import { linesFromStart } from "../lib/placed-lines.ts";
 import { decodeSessionKey } from "../lib/session-key.ts";
 import { parseSessionLine } from "./lines.ts";
-import { FILE_MODE, FOLDER_MODE } from "./session.ts";
+import { FILE_MODE, FOLDER_MODE } from "./modes.ts";
 
 export interface LegacyPlaces {
   /** `<NANOBOT_HOME>/sessions`: flat files of the first versions, and a folder a workspace of later ones. */
@@ -38,7 +39,7 @@ async function namespaceFolder(
 }
 
 /** The key in the file's first line; `undefined` when there is none. */
-async function storedKey(files: FileSystem, path: string): Promise<string | undefined> {
+export async function storedKey(files: FileSystem, path: string): Promise<string | undefined> {
   for await (const { bytes } of linesFromStart(files.stream(path, { signal: never }))) {
     const line = parseSessionLine(bytes);
     return line.kind === "metadata" ? line.metadata.key : undefined;
@@ -106,13 +107,6 @@ export async function adopt({ log, signal, ...wanted }: AdoptOptions): Promise<b
   return true;
 }
 
-export interface SessionFile {
-  readonly key: string;
-  readonly path: string;
-  readonly bytes: number;
-  readonly modifiedMs: number;
-}
-
 function keyFromOldName(name: string): string {
   return name.replace("_", ":");
 }
@@ -149,7 +143,7 @@ export async function listSessionFiles({
         (await storedKey(files, path)) ??
         keyOf(name);
       if (stat === undefined || key === undefined || found.has(key)) continue;
-      found.set(key, { key, path, bytes: stat.bytes, modifiedMs: stat.modifiedMs });
+      found.set(key, { key, path, bytes: stat.bytes, modifiedMs: stat.modifiedMs, isArchived: false });
     }
   }
 

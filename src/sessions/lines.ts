@@ -12,10 +12,12 @@ export interface SessionMetadata {
   readonly key: string | undefined;
   readonly createdAt: string | undefined;
   readonly metadata: JsonObject;
-  /** Messages consolidated, as the original counts them. */
+  /** Messages before `offset`, as the original counts them. */
   readonly lastConsolidated: number;
-  /** Bytes up to the first unconsolidated message. Only files that we wrote have it, and there it decides. */
+  /** Bytes up to the first message of the replay. Only files that we wrote have it, and there it decides. */
   readonly offset: number | undefined;
+  /** Bytes up to the first message that is not in memory yet. Without it, `offset` says so too. */
+  readonly summed: number | undefined;
   /** What of it goes to the model, once not all of it does. */
   readonly shown: Shown | undefined;
   /** Bytes whose damaged lines the user has been told of. */
@@ -152,6 +154,7 @@ function parseMetadata(value: Fields): SessionLine {
       metadata: (isObject(value["metadata"]) ? value["metadata"] : {}) as JsonObject,
       lastConsolidated: count(value["last_consolidated"]) ?? 0,
       offset: count(value["offset"]),
+      summed: count(value["summed"]),
       shown: shownOf(value["shown"]),
       reported: count(value["reported"]),
     },
@@ -166,6 +169,11 @@ function trimmed(bytes: Uint8Array): Uint8Array {
   while (start < end && isFiller(bytes[start])) start++;
   while (end > start && isFiller(bytes[end - 1])) end--;
   return bytes.subarray(start, end);
+}
+
+/** Whether the original counts the line as a message. */
+export function isCounted(line: SessionLine): boolean {
+  return line.kind === "message" || (line.kind === "ignored" && line.counts);
 }
 
 /** Reads one line, given without its newline. An empty one is `ignored`. */
@@ -193,6 +201,7 @@ export function formatMetadata(state: SessionMetadata, updatedAt: string): strin
     metadata: state.metadata,
     last_consolidated: state.lastConsolidated,
     offset: state.offset,
+    summed: state.summed,
     shown: state.shown,
     reported: state.reported,
   };

@@ -3,21 +3,33 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../core/json.ts";
 import type { AppendFile, Clock, FileSystem, Lock, Log } from "../core/platform.ts";
-import type { Session, StoredMessage } from "../core/session.ts";
+import type { Session, SessionStore, StoredMessage, Unconsolidated } from "../core/session.ts";
+import { never } from "../lib/abort.ts";
 import { explained } from "../lib/file-error.ts";
-import { dirname, join } from "../lib/path.ts";
-import { encodeSessionKey } from "../lib/session-key.ts";
-import { formatMessage, formatMetadata } from "./lines.ts";
-import { emptyState, extend, isEmpty, type SessionState } from "./state.ts";
-import { windowOf } from "./window.ts";
-
-export const FOLDER_MODE = 0o700;
-export const FILE_MODE = 0o600;
+import { dirname } from "../lib/path.ts";
+import { archivePath } from "./archive.ts";
+import { formatMessage, formatMetadata, type SessionMetadata } from "./lines.ts";
+import { FILE_MODE, FOLDER_MODE } from "./modes.ts";
+import { applyShown, dropPassed, emptyState, extend, isEmpty, type SessionState, tokensOf } from "./state.ts";
+import { summaryOf, withSummary } from "./summary.ts";
+import { markOf, messagesBetween } from "./unconsolidated.ts";
+import { recentStart, windowOf } from "./window.ts";
 
 /** A metadata line at least this often, so that the newest is found near the end. */
 const METADATA_EVERY = 64 * 1024;
 
+/** What the store can do with a session beside what everybody can. */
+export interface OwnSession extends Session {
+  /** See `SessionStore.consolidated`. `false` too when the file is not the one that the turns were read from. */
+  consolidated(
+    turns: Unconsolidated,
+    options: Omit<Parameters<SessionStore["consolidated"]>[1], "signal">,
+  ): Promise<boolean>;
+}
+
 export interface SessionOptions {
+  /** Absolute and real. */
+  readonly workspace: string;
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,6 +43,7 @@ export interface SessionOptions {
 }
 
 export function createSession({
+  workspace,
   files,
   clock,
   log,
@@ -39,7 +52,7 @@ export function createSession({
   state: opened,
   keep,
   onArchived,
-}: SessionOptions): Session {
+}: SessionOptions): OwnSession {
   let state = opened;
   let file: AppendFile | undefined;
   let isClosed = false;
@@ -108,6 +121,29 @@ export function createSession({
     if (isNew) state.inode = (await files.stat(state.path))?.inode ?? 0;
   }
 
+  function requireOpen(): void {
+    if (isClosed) throw new Error(`Session "${key}" is closed`);
+  }
+
+  async function writeMetadata(changed: Partial<SessionMetadata>): Promise<void> {
+    state.metadata = { ...state.metadata, ...changed };
+    state.isMetadataDue = true;
+    await recovering(async () => {
+      await write([]);
+      await file?.sync();
+    });
+  }
+
+  /** The replay begins at `offset` from now on, unless it begins later already. */
+  async function replayFrom(offset: number, changed: Partial<SessionMetadata>): Promise<void> {
+    const { offset: before = 0, lastConsolidated: passed } = state.metadata;
+    const next = Math.max(before, offset);
+    const more =
+      next === before ? 0 : await messagesBetween({ files, path: state.path, signal: never }, before, next);
+    await writeMetadata({ ...changed, offset: next, lastConsolidated: passed + more });
+    dropPassed(state);
+  }
+
   /** An empty session is a file too: without one, a session of the original would be found again. */
   async function beginAnew(metadata: JsonObject): Promise<void> {
     state = emptyState(state.path, key);
@@ -133,8 +169,36 @@ export function createSession({
     window: (tokens) => windowOf(state, tokens),
     has: (id) => state.inbound.has(id),
 
+    get tokens() {
+      applyShown(state);
+      return tokensOf(state);
+    },
+    get summary() {
+      return summaryOf(state.metadata.metadata);
+    },
+
+    async keepRecent(messages) {
+      requireOpen();
+      if (messages <= 0 || state.entries.length === 0) return;
+      const start = recentStart(state, messages);
+      if (start <= (state.entries[0]?.at ?? 0)) return;
+      await replayFrom(start, { summed: markOf(state.metadata) });
+    },
+
+    async consolidated(turns, { keepMessages, summary }) {
+      requireOpen();
+      if (state.inode !== turns.inode || markOf(state.metadata) !== turns.from) return false;
+      const kept = keepMessages > 0 ? recentStart(state, keepMessages) : turns.to;
+      const { metadata } = state.metadata;
+      await replayFrom(Math.min(turns.to, kept), {
+        summed: turns.to,
+        metadata: summary === undefined ? metadata : withSummary(metadata, summary, turns),
+      });
+      return true;
+    },
+
     async append(messages, { sync }) {
-      if (isClosed) throw new Error(`Session "${key}" is closed`);
+      requireOpen();
       await recovering(async () => {
         if (messages.length > 0) await write(messages);
         if (sync) await file?.sync();
@@ -142,21 +206,15 @@ export function createSession({
     },
 
     async setMetadata(metadata) {
-      if (isClosed) throw new Error(`Session "${key}" is closed`);
-      state.metadata = { ...state.metadata, metadata };
-      state.isMetadataDue = true;
-      await recovering(async () => {
-        await write([]);
-        await file?.sync();
-      });
+      requireOpen();
+      await writeMetadata({ metadata });
     },
 
     async archive(metadata = {}) {
       if (isEmpty(state)) return undefined;
       await closeFile();
       const { path } = state;
-      const stamp = nowText().replace(/[-:.]/g, "").toLowerCase();
-      const target = join(dirname(path), "archive", `${encodeSessionKey(key)}-${stamp}.jsonl`);
+      const target = archivePath(workspace, key, nowText());
       await files.makeFolder(dirname(target), { mode: FOLDER_MODE });
       await files.rename(path, target);
       onArchived?.(key);

@@ -2,17 +2,20 @@
 
 import { UserError } from "../core/errors.ts";
 import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
-import type { Session, SessionStore, SessionSummary, StoredMessage } from "../core/session.ts";
+import type { SessionFile, SessionStore, SessionSummary, StoredMessage } from "../core/session.ts";
 import { never } from "../lib/abort.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { join } from "../lib/path.ts";
 import { linesFromStart } from "../lib/placed-lines.ts";
 import { encodeSessionKey } from "../lib/session-key.ts";
 import { oneLine } from "../lib/text.ts";
-import { adopt, findLegacy, type LegacyPlaces, listSessionFiles, type SessionFile } from "./legacy.ts";
+import { archivedKey, archiveOf, listArchive, markArchived } from "./archive.ts";
+import { adopt, findLegacy, type LegacyPlaces, listSessionFiles } from "./legacy.ts";
 import { parseSessionLine } from "./lines.ts";
-import { createSession } from "./session.ts";
-import { catchUp, emptyState, loadState, MOST_WINDOWS, type SessionState, showsMore, trim } from "./state.ts";
+import { catchUp, loadState } from "./load.ts";
+import { createSession, type OwnSession } from "./session.ts";
+import { emptyState, MOST_WINDOWS, type SessionState, showsMore, trim } from "./state.ts";
+import { findUnconsolidated } from "./unconsolidated.ts";
 
 /**
  * Sessions kept in memory between turns, and the bytes of them. Few: each costs many times its bytes, and reading one
@@ -89,7 +92,7 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     return known;
   }
 
-  async function open(key: string, { signal }: { signal: AbortSignal }): Promise<Session> {
+  async function open(key: string, { signal }: { signal: AbortSignal }): Promise<OwnSession> {
     const lock = await locks.acquire(`session:${workspace}:${key}`, signal);
     try {
       const state = await explained("open the session file", pathOf(key), () => loadCurrent(key, signal));
@@ -143,12 +146,34 @@ export function createSessionStore(options: SessionStoreOptions): SessionStore {
     return summaries;
   }
 
+  const unconsolidated: SessionStore["unconsolidated"] = async (place, wanted) => {
+    const isArchived = "archive" in place;
+    const path = isArchived ? place.archive : pathOf(place.key);
+    const key = isArchived ? await archivedKey(files, path) : place.key;
+    return key === undefined ? undefined : findUnconsolidated({ ...wanted, files, key, path, isArchived });
+  };
+
+  const consolidated: SessionStore["consolidated"] = async (turns, { signal, ...given }) => {
+    if (turns.isArchived) return markArchived(options, turns.path, { ...turns, signal });
+    const session = await open(turns.key, { signal });
+    try {
+      if (await session.consolidated(turns, given)) return true;
+    } finally {
+      await session.close();
+    }
+    const archive = await archiveOf({ files, workspace }, turns);
+    return archive !== undefined && markArchived(options, archive, { ...turns, signal });
+  };
+
   return {
     open,
     read,
     list,
     path: async (key) => pathOf(key),
     exists: async (key) => (await find(key)) !== undefined,
+    unconsolidated,
+    consolidated,
+    files: async () => [...(await listSessionFiles(places)), ...(await listArchive({ files, workspace }))],
     keys: async () => (await listSessionFiles(places)).map(({ key }) => key),
   };
 }

@@ -66,6 +66,15 @@ function dropTurns(state: SessionState, target: number): void {
   show(state, { from, results: state.metadata.shown?.results ?? 0 });
 }
 
+/** Where the newest whole turns begin that have at most so many messages together, or else the newest one. */
+export function recentStart(state: SessionState, messages: number): number {
+  const { entries, bytes } = state;
+  const from = entries.findIndex(
+    ({ message }, index) => beginsTurn(message) && entries.length - index <= messages,
+  );
+  return entries[from >= 0 ? from : lastTurnOf(state)]?.at ?? bytes;
+}
+
 function lastTurnOf({ entries }: SessionState): number {
   return Math.max(
     0,

@@ -56,7 +56,7 @@ export function createCommandGuard({
   /** Found anew each time: somebody may have moved `sessions/` to another disk meanwhile. */
   async function protectedPaths(): Promise<readonly ProtectedPath[]> {
     const real = (path: string) => followLinks(files, path);
-    const { hidden, readOnly } = ownPlaces({ workspace, configFile });
+    const { hidden, readable, readOnly } = ownPlaces({ workspace, configFile });
     const configs = await configFiles(files, configFile);
     return Promise.all([
       ...configs.map(async (path) => ({
@@ -65,6 +65,7 @@ export function createCommandGuard({
         isConfiguration: true,
       })),
       { path: await real(hidden), allows: "nothing" as const },
+      { path: await real(readable), allows: "running" as const },
       ...[...readOnly, join(workspace, ownResults)].map(async (path) => ({
         path: await real(path),
         allows: "reading" as const,

@@ -49,6 +49,7 @@ export const message = defineTool({
       ),
     ),
   }),
+  mainOnly: true,
   // What is put is named after the call, and no name is put twice.
   repeatable: true,
   aliases: { text: "content", message: "content", to: "chat_id", chatId: "chat_id", files: "media" },

@@ -4,6 +4,7 @@ import { chatCommand } from "../../src/agent/commands.ts";
 import type { ChatServices } from "../../src/agent/deps.ts";
 import type { Pairing, PendingPairing } from "../../src/core/access.ts";
 import type { Answerer } from "../../src/core/approval.ts";
+import type { TaskInfo } from "../../src/core/tasks.ts";
 import { chatCommands } from "../../src/lib/chat-commands.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { startAgent } from "./started.ts";
@@ -306,5 +307,56 @@ describe("chat commands", () => {
     await agent.stop();
     const archived = await Array.fromAsync(new Bun.Glob("sessions/archive/*").scan(agent.workspace));
     expect(archived).toHaveLength(1);
+  });
+
+  test("/memory shows the facts and what happened last, and no more than fits a chat", async () => {
+    const memory = {
+      facts: async () => `# Memory\n\n- likes tea\n${"- more\n".repeat(10_000)}`,
+      history: async () => [{ at: "2026-11-29 10:00", text: "Spoke of tea,\nat length." }],
+    };
+    const [shown = ""] = await say(["/memory"], { memory });
+    expect(shown).toContain("- likes tea");
+    expect(shown).toContain("- 2026-11-29 10:00: Spoke of tea, at length.");
+    expect(shown.length).toBeLessThan(8_000);
+  });
+
+  test("/memory and /tasks say when there is nothing", async () => {
+    expect(await say(["/memory", "/tasks"])).toEqual([
+      "Nothing is remembered here.",
+      "Nothing works in the background here.",
+    ]);
+    const memory = { facts: async () => "\n", history: async () => [] };
+    const tasks = { list: () => [], stop: async () => 0, count: () => 0 };
+    expect(await say(["/memory", "/tasks"], { memory, tasks })).toEqual([
+      "I remember no facts yet.",
+      "Nothing works in the background for this session.",
+    ]);
+  });
+
+  test("/tasks shows those of its session, /status counts them and /stop ends them", async () => {
+    const own: TaskInfo = {
+      id: "t1",
+      label: "count the birds",
+      task: "Count the birds",
+      sessionKey: "cli:direct",
+      state: "running",
+      createdAt: "2026-11-30T08:50:00Z",
+      endedAt: undefined,
+      toolCalls: 3,
+    };
+    const stopped: string[] = [];
+    const tasks = {
+      list: () => [own, { ...own, label: "of others", sessionKey: "cli:other" }],
+      count: (key: string) => (key === "cli:direct" && stopped.length === 0 ? 1 : 0),
+      async stop(key: string) {
+        stopped.push(key);
+        return 1;
+      },
+    };
+    const [list = "", status = "", stop = ""] = await say(["/tasks", "/status", "/stop"], { tasks });
+    expect(list).toBe("- count the birds: running, begun 10 min ago, 3 tool calls");
+    expect(status).toContain("Tasks in the background: 1");
+    expect(stop).toContain("1");
+    expect(stopped).toEqual(["cli:direct"]);
   });
 });

@@ -23,6 +23,8 @@ const asked: JsonObject = {
   origin: "chat",
 };
 
+const absent = () => Promise.reject(new Error("It is not asked"));
+
 async function setUp() {
   const clock = createFakeClock();
   const files = createFileSystem();
@@ -34,6 +36,8 @@ async function setUp() {
     address: "http://127.0.0.1:1",
     bus,
     channels: () => [],
+    tasks: { list: () => [] },
+    schedule: { cron: absent, heartbeat: absent },
     elsewhere: createOtherChats({
       bus,
       clock,

@@ -123,6 +123,10 @@ export function createTestApp({
     askGateway: async () => ({ running: false }),
     withOutbox: unreachable("withOutbox"),
     pairing: unreachable("pairing"),
+    memory: unreachable("memory"),
+    memorySearch: unreachable("memorySearch"),
+    skills: unreachable("skills"),
+    jobs: unreachable("jobs"),
     channels: async () => [],
     testChannel: unreachable("testChannel"),
     prepareWorkspace: async () => {

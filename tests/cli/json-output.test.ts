@@ -25,6 +25,9 @@ const store: SessionStore = {
   },
   list: async () => [{ key: CSI, path: CSI, updatedAt: "2026-01-01", bytes: 1, preview: CSI }],
   keys: async () => [CSI],
+  files: async () => [],
+  unconsolidated: async () => undefined,
+  consolidated: async () => false,
 };
 
 async function output(run: Command["run"], positionals: readonly string[] = []): Promise<string> {

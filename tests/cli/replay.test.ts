@@ -37,6 +37,9 @@ async function replay(
   const store: Partial<SessionStore> = {
     exists: async (one) => one === "cli:direct",
     keys: async () => ["cli:direct"],
+    files: async () => [],
+    unconsolidated: async () => undefined,
+    consolidated: async () => false,
   };
   const code = await command.subcommands?.["replay"]?.run?.({
     app: {

@@ -14,6 +14,9 @@ const store: SessionStore = {
   async *read() {},
   list: async () => [],
   keys: async () => [],
+  files: async () => [],
+  unconsolidated: async () => undefined,
+  consolidated: async () => false,
 };
 
 const anyCommands: CommandsInfo = {

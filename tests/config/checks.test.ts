@@ -75,10 +75,9 @@ describe("loadConfig() warns", () => {
     expect(await warningsFor({ channels })).toEqual([noEffect("channels.carrierPigeon")]);
   });
 
-  test("of settings of tools, agent and gateway that have no effect", async () => {
+  test("of settings of tools and agent that have no effect", async () => {
     const warnings = await warningsFor({
-      agents: { defaults: { botName: "b", disabledSkills: ["x"], timezoneMode: "auto" } },
-      gateway: { heartbeat: { enabled: false } },
+      agents: { defaults: { botName: "b", failOnToolError: false, timezoneMode: "auto" } },
       tools: {
         exec: { sandboxRoBinds: ["/x"], sandbox: "bwrap", allowPatterns: ["ls"], policy: "ask" },
         ssrfWhitelist: ["10.0.0.0/8"],
@@ -88,8 +87,7 @@ describe("loadConfig() warns", () => {
     });
     expect(warnings).toEqual([
       noEffect("agents.defaults.botName"),
-      noEffect("agents.defaults.disabledSkills"),
-      noEffect("gateway.heartbeat"),
+      noEffect("agents.defaults.failOnToolError"),
       noEffect("tools.maxSessionMessagesPerMinute"),
       "agents.defaults.timezoneMode has no effect",
     ]);

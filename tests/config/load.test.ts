@@ -75,10 +75,7 @@ describe("loadConfig() reads", () => {
     expect(config.agents.defaults.idleCompactAfterMinutes).toBe(3);
     expect(config.tools.restrictToWorkspace).toBe(false);
     expect(config.tools.my).toEqual({ enable: false, allowSet: true });
-    expect(warnings).toEqual([
-      "agents.defaults.idleCompactAfterMinutes is not supported yet and has no effect",
-      "tools.my is not supported yet and has no effect",
-    ]);
+    expect(warnings).toEqual(["tools.my is not supported yet and has no effect"]);
   });
 
   test("loadConfig() lets the new place of a moved key win", async () => {

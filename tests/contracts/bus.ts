@@ -148,6 +148,18 @@ export function busContract(name: string, make: MakeBus): void {
       await expect(fourth).rejects.toThrow("still full");
     });
 
+    test("isPending() tells what was put and is not done", async () => {
+      const bus = await make();
+      const { id } = inboundMessage({ id: "p" });
+      expect(bus.isPending(id)).toBe(false);
+      await bus.publishInbound(inboundMessage({ id: "p" }), never);
+      expect(bus.isPending(id)).toBe(true);
+      const delivery = await take(bus.inbound(never)[Symbol.asyncIterator]());
+      expect(bus.isPending(id)).toBe(true);
+      await delivery.done();
+      expect(bus.isPending(id)).toBe(false);
+    });
+
     test("inbound() ends without an error when its signal aborts", async () => {
       const bus = await make();
       const aborter = new AbortController();

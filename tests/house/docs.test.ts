@@ -122,6 +122,27 @@ test.each([
   expect(differing(documented, Object.fromEntries(own))).toEqual([]);
 });
 
+test.each([
+  ["docs/schedule.md", "key of `gateway.heartbeat`", "gateway.heartbeat"],
+  ["docs/schedule.md", "key of `limits`", "limits"],
+])("%s has each %s with its default, and no other", async (file, head, section) => {
+  const documented = settingsIn(file, head);
+  const keys = await keysAt(...section.split("."));
+  expect([...documented.keys()].sort()).toEqual(Object.keys(keys).sort());
+  expect(differing(documented, keys)).toEqual([]);
+});
+
+test.each(["docs/memory.md", "docs/schedule.md"])(
+  "%s gives settings of the agent as they are",
+  async (file) => {
+    const documented = settingsIn(file, "key of `agents.defaults`");
+    expect(documented.size).toBeGreaterThan(1);
+    const keys = Object.entries(await keysAt("agents", "defaults")).filter(([name]) => documented.has(name));
+    expect(keys.map(([name]) => name).sort()).toEqual([...documented.keys()].sort());
+    expect(differing(documented, Object.fromEntries(keys))).toEqual([]);
+  },
+);
+
 test("package.json pins exact versions", () => {
   const versions = Object.values({ ...packageJson.dependencies, ...packageJson.devDependencies });
   for (const version of versions) expect(version).toMatch(/^\d+\.\d+\.\d+$/);

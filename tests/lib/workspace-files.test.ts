@@ -240,6 +240,60 @@ describe("resolve() keeps nanobot's own files", () => {
     );
   });
 
+  test("resolve() lets everybody read the one place that is open, and nobody write there", async () => {
+    const files = create({ readable: join(workspace, ".nanobot/skills"), ownResults: undefined });
+    for (const path of [".nanobot/skills/0f/x/SKILL.md", ".nanobot/skills"]) {
+      expect<string>(await files.resolve(path, "read")).toBe(join(workspace, path));
+      expect(await refusal(files.resolve(path, "write"))).toContain("closed to tools");
+    }
+    for (const path of [
+      ".nanobot",
+      ".nanobot/inbox.jsonl",
+      ".nanobot/skillset/x",
+      ".nanobot/tool-results/../inbox.jsonl",
+    ])
+      expect(await refusal(files.resolve(path, "read"))).toContain("closed to tools");
+    const path = ".nanobot/tool-results/mine/call.txt";
+    expect(await refusal(files.resolve(path, "read"))).toContain("closed to tools");
+    expect<string>(await create({ readable: ".nanobot/skills" }).resolve(path, "read")).toBe(
+      join(workspace, path),
+    );
+  });
+
+  test("resolve() reads what stands in for a file that is not there, and writes where it was told to", async () => {
+    const asked: string[] = [];
+    const files = create({
+      readable: ".nanobot/skills",
+      standIn: async (path) => {
+        asked.push(path);
+        return path.startsWith("skills/x/") ? join(workspace, ".nanobot", path) : undefined;
+      },
+    });
+    expect<string>(await files.resolve("skills/x/SKILL.md", "read")).toBe(
+      join(workspace, ".nanobot/skills/x/SKILL.md"),
+    );
+    expect<string>(await files.resolve("skills/x/SKILL.md", "write")).toBe(
+      join(workspace, "skills/x/SKILL.md"),
+    );
+    expect<string>(await files.resolve("skills/y/SKILL.md", "read")).toBe(
+      join(workspace, "skills/y/SKILL.md"),
+    );
+    expect<string>(await files.resolve("a.txt", "read")).toBe(join(workspace, "a.txt"));
+    expect<string>(await files.resolve(".", "read")).toBe(workspace);
+    expect(asked).toEqual(["skills/x/SKILL.md", "skills/y/SKILL.md"]);
+  });
+
+  test("resolve() judges what stands in as if it had been named itself", async () => {
+    const files = (place: string) => create({ standIn: async () => place });
+    for (const place of [
+      join(workspace, ".nanobot/inbox.jsonl"),
+      config,
+      "/etc/passwd",
+      join(workspace, "sibling/secret"),
+    ])
+      expect(await refusal(files(place).resolve("skills/x", "read"))).toStartWith('Cannot read "skills/x"');
+  });
+
   test("resolve() refuses the real place of a protected folder that was moved away", async () => {
     const files = create({ restrict: false, protectedPaths: ["sibling"] });
     expect(await refusal(files.resolve(join(base, "ws-other/x"), "write"))).toContain("only nanobot itself");

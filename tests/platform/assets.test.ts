@@ -36,12 +36,20 @@ describe("list()", () => {
   });
 });
 
+test("bytes() gives a file as it is", async () => {
+  const bytes = Uint8Array.from([0, 255, 10, 13, 200]);
+  writeFileSync(join(root, "skills/b/picture"), bytes);
+  expect(new Uint8Array(await assets.bytes("skills", "b/picture"))).toEqual(bytes);
+  rmSync(join(root, "skills/b/picture"));
+});
+
 describe("read()", () => {
   test("gives a file's text", async () => {
     expect(await assets.read("skills", "b/deep/SKILL.md")).toBe("dee—p");
   });
 
   test("refuses a path that leaves the tree", async () => {
-    expect(await failure(assets.read("skills", "b/../../outside.md"))).toContain("outside of");
+    for (const read of [assets.read, assets.bytes])
+      expect(await failure(read("skills", "b/../../outside.md"))).toContain("outside of");
   });
 });

@@ -222,6 +222,80 @@ test("createCommandGuard() lets a command read the results of its own session, w
   expect(await permit("cat .nanobot/tool-results/other/call.txt")).toEqual(refusal("the agent's own state"));
 });
 
+const SKILL = ".nanobot/skills/0123456789abcdef/github";
+
+test("createCommandGuard() lets commands read and run what lies with the built-in skills", async () => {
+  const place = createPlace();
+  for (const path of ["scripts/list.sh", "scripts/report.py", "assets/page.html", "SKILL.md"])
+    place.put(join(place.workspace, SKILL, path), "x");
+  for (const restrictToWorkspace of [true, false]) {
+    const permit = guardOf(place, { restrictToWorkspace });
+    for (const command of [
+      `cat ${SKILL}/SKILL.md`,
+      `head -5 ${place.workspace}/${SKILL}/SKILL.md | wc -l`,
+      `ls -R .nanobot/skills`,
+      `grep -rn list .nanobot/skills/*/github`,
+      `find ${SKILL} -name "*.sh"`,
+      `${SKILL}/scripts/list.sh --all repo`,
+      `./${SKILL}/scripts/list.sh`,
+      `sh ${SKILL}/scripts/list.sh`,
+      `bash -e ${SKILL}/scripts/list.sh notes.txt > out.txt`,
+      `. ${SKILL}/scripts/list.sh`,
+      `source ${SKILL}/scripts/list.sh`,
+      `python3 ${SKILL}/scripts/report.py table.csv report.html`,
+      `python3 ${SKILL}/scripts/report.py --page ${SKILL}/assets/page.html report.html`,
+      `timeout 10 env X=1 python3.12 ${SKILL}/scripts/report.py`,
+      `${SKILL}/scripts/list.sh ${SKILL}/assets/page.html`,
+      `cd ${SKILL} && ./scripts/list.sh && cat SKILL.md`,
+      `cp -r ${SKILL}/assets copied`,
+      `x=$(cat ${SKILL}/SKILL.md) && echo "$x"`,
+      `sort < ${SKILL}/SKILL.md > sorted.txt`,
+    ])
+      expect([command, await permit(command)]).toEqual([command, allow]);
+  }
+});
+
+test("createCommandGuard() lets no command write where the built-in skills lie, nor look beside them", async () => {
+  const place = createPlace();
+  place.put(join(place.workspace, SKILL, "scripts/list.sh"), "x");
+  for (const restrictToWorkspace of [true, false]) {
+    const permit = guardOf(place, { restrictToWorkspace });
+    for (const command of [
+      `echo x > ${SKILL}/SKILL.md`,
+      `echo x >> ${SKILL}/scripts/list.sh`,
+      `rm ${SKILL}/SKILL.md`,
+      `rm -r .nanobot/skills`,
+      `mv ${SKILL} elsewhere`,
+      `mv .nanobot/skills elsewhere`,
+      `cp notes.txt ${SKILL}/`,
+      `touch ${SKILL}/new`,
+      `mkdir -p ${SKILL}/new`,
+      `chmod +w ${SKILL}/SKILL.md`,
+      `sed -i s/x/y/ ${SKILL}/scripts/list.sh`,
+      `perl -pi -e s/x/y/ ${SKILL}/scripts/list.sh`,
+      `tee ${SKILL}/SKILL.md < notes.txt`,
+      `ln -s ../notes.txt ${SKILL}/link`,
+      `nano ${SKILL}/SKILL.md`,
+      `sh ${SKILL}/scripts/list.sh > ${SKILL}/out`,
+      `cd ${SKILL} && echo x > new`,
+      `curl -o ${SKILL}/new https://example.com/`,
+      `cat ${SKILL}/../../../audit.jsonl`,
+      `sh .nanobot/audit.jsonl`,
+      `python3 .nanobot/skillset/x.py`,
+      `python3 ${SKILL}/scripts/list.sh .nanobot/audit.jsonl`,
+      `cat .nanobot/*`,
+      `cp -r .nanobot copied`,
+    ])
+      expect([command, (await permit(command)).decision]).toEqual([command, "deny"]);
+  }
+});
+
+test("createCommandGuard() does not take a script of a skill for a program that may write to sessions", async () => {
+  const permit = guardOf(createPlace(), { restrictToWorkspace: false });
+  for (const command of ["python3 x.py sessions/cli.jsonl", `${SKILL}/x.sh cron/jobs.json`])
+    expect([command, await permit(command)]).toEqual([command, refusal("the agent's own state")]);
+});
+
 test("createCommandGuard() holds the owner's patterns against commands when the policy is off", async () => {
   const permit = guardOf(createPlace(), { policy: "off", denyPatterns: ["\\bnpm publish\\b"] });
   expect(await permit("np''m publish")).toEqual(refusal("npm publish"));

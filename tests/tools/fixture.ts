@@ -122,6 +122,7 @@ export function createFixture({ files, env, processes, signal, web, ports }: Fix
       search: absent("search"),
       workers: absent("workers"),
       outbound: absent("outbound"),
+      memory: absent("memory"),
       clock: systemClock,
       ...ports,
     },

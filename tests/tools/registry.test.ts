@@ -22,7 +22,7 @@ test.each(tools.map((tool) => [tool.name, tool] as const))(
 );
 
 /** Chats are switched off where they are set up, with their channels. */
-const withoutSection = ["message"];
+const withoutSection = ["cron", "memory_search", "message", "spawn"];
 
 test("each tool belongs to a section that can be switched off", () => {
   const others = tools.filter(({ name }) => !withoutSection.includes(name));

@@ -20,7 +20,8 @@ import { createFixture } from "./fixture.ts";
 /** The programs without their threads. */
 const workers: Workers = {
   async run(role, input) {
-    const programs = { html: htmlProgram, pdf: pdfProgram, office: () => Promise.reject(new Error("none")) };
+    const none = () => Promise.reject(new Error("none"));
+    const programs = { html: htmlProgram, pdf: pdfProgram, office: none, subagent: none };
     // Each role's program takes that role's input, which an index by role cannot say.
     const program = programs[role] as (given: typeof input) => Promise<never>;
     return { ok: true, output: await program(input) };

@@ -10,6 +10,7 @@ import { idleGateway } from "./gateway.ts";
 import { crowd, webhookLatency } from "./gateway-load.ts";
 import { manyTurns, writesPerTurn } from "./gateway-turns.ts";
 import { addCounts, countFolders, type LineCount } from "./lines-of-code.ts";
+import { searchMemory } from "./memory-search.ts";
 import { compareWall, createCpuMeter, outputOf, type Program, peakMemory } from "./programs.ts";
 import { lineToAppend, openStore, writeSession } from "./sessions.ts";
 import { mean, median } from "./statistics.ts";
@@ -31,6 +32,7 @@ export const measurements: Readonly<Record<string, Measurement>> = {
   audit: auditOfACall,
   grep: searchTree,
   tail: readEnd,
+  search: searchMemory,
   fetch: webFetch,
   guard: guardOfCommands,
   gateway: idleGateway,

@@ -6,8 +6,10 @@ import type { ChannelStatus } from "../../core/channel.ts";
 import { UserError } from "../../core/errors.ts";
 import type { JsonObject, JsonValue } from "../../core/json.ts";
 import type { InboundId, Origin, OutboundId } from "../../core/messages.ts";
+import type { Tasks } from "../../core/tasks.ts";
 import { clip } from "../../lib/text.ts";
 import type { OutboundOptions } from "../outbound.ts";
+import type { Schedule } from "./schedule.ts";
 
 export type ControlCommands = Readonly<
   Record<string, (args: JsonObject, signal: AbortSignal) => Promise<JsonValue>>
@@ -22,6 +24,8 @@ export interface ControlParts {
   readonly bus: DurableBus;
   readonly channels: () => readonly ChannelStatus[];
   readonly elsewhere: OutboundOptions["elsewhere"];
+  readonly tasks: Pick<Tasks, "list">;
+  readonly schedule: Pick<Schedule, "cron" | "heartbeat">;
 }
 
 const media = v.object({
@@ -52,11 +56,18 @@ function outboxRow({ content, ...entry }: OutboxEntry): JsonObject {
   };
 }
 
-export function controlCommands({ bus, channels, elsewhere, ...facts }: ControlParts): ControlCommands {
-  function idOf(args: JsonObject): OutboundId {
+export function controlCommands({
+  bus,
+  channels,
+  elsewhere,
+  tasks,
+  schedule,
+  ...facts
+}: ControlParts): ControlCommands {
+  function idOf(args: JsonObject): string {
     const { id } = args;
-    if (typeof id !== "string") throw new UserError("Name the message by its id");
-    return id as OutboundId;
+    if (typeof id !== "string") throw new UserError("Say which one by its id");
+    return id;
   }
 
   return {
@@ -68,8 +79,16 @@ export function controlCommands({ bus, channels, elsewhere, ...facts }: ControlP
         heardAt: heardAt ?? null,
       })),
     "outbox.list": async () => bus.outbox.list().map(outboxRow),
-    "outbox.retry": async (args) => bus.outbox.retry(idOf(args)),
-    "outbox.drop": async (args) => bus.outbox.drop(idOf(args)),
+    "outbox.retry": async (args) => bus.outbox.retry(idOf(args) as OutboundId),
+    "outbox.drop": async (args) => bus.outbox.drop(idOf(args) as OutboundId),
+    "tasks.list": async () =>
+      tasks.list().map(({ endedAt, ...task }) => ({ ...task, endedAt: endedAt ?? null })),
+    "cron.run": async (args) => (await schedule.cron()).runNow(idOf(args), { force: args["force"] === true }),
+    "cron.reload": async () => {
+      (await schedule.cron()).reload();
+      return true;
+    },
+    "heartbeat.now": async (_, signal) => (await schedule.heartbeat()).now(signal),
     "message.send": async (args, signal) => {
       const { success, output } = v.safeParse(sent, args);
       if (!success) throw new UserError("Cannot send the message: it is not what the gateway expects");

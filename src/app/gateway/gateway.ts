@@ -6,15 +6,14 @@ import type { AskOwner } from "../../core/approval.ts";
 import type { DurableBus } from "../../core/bus.ts";
 import type { Channel } from "../../core/channel.ts";
 import type { InboundMessage } from "../../core/messages.ts";
-import type { Log, Platform } from "../../core/platform.ts";
 import type { SessionStore } from "../../core/session.ts";
+import type { Spawner } from "../../core/tasks.ts";
 import type { Outbound } from "../../core/tool.ts";
 import type { ToolRun } from "../../core/toolbox.ts";
 import { RESTARTED } from "../../lib/phrases.ts";
-import type { Secrets } from "../../lib/secrets.ts";
 import type { createAgent } from "../agent.ts";
 import type { ConfiguredChannel, createChannels } from "../channels.ts";
-import type { Settings } from "../settings.ts";
+import { createLateTasks, type TasksParts } from "../tasks.ts";
 import { openAccess } from "./access.ts";
 import { holding, withBus } from "./hold.ts";
 import { type Door, openDoor, openServers } from "./http.ts";
@@ -24,24 +23,25 @@ import { createNotify } from "./notify.ts";
 import { openAgent } from "./open-agent.ts";
 import { createOtherChats } from "./other-chats.ts";
 import { createRest } from "./rest.ts";
+import { createSchedule, type ScheduleParts } from "./schedule.ts";
 import { createTellOwner } from "./tell-owner.ts";
 
 /** The session that all chats share, where the owner wants that. The original's name for it. */
 const UNIFIED = "unified:default";
 
-export interface GatewayParts {
+export interface GatewayParts extends TasksParts, ScheduleParts {
   readonly version: string;
-  readonly platform: Platform;
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly secrets: Secrets;
   readonly agent: ReturnType<typeof createAgent>;
   readonly channels: ReturnType<typeof createChannels>;
   /** Rejects with a `UserError` for settings of tools that cannot be. The tools are loaded with the first message. */
   checkTools(): Promise<void>;
   sessions(): Promise<SessionStore>;
   /** Tools put their questions, and send their messages, by these from now on. */
-  use(ports: { readonly ask: AskOwner; readonly outbound: (run: ToolRun) => Outbound }): void;
+  use(ports: {
+    readonly ask: AskOwner;
+    readonly outbound: (run: ToolRun) => Outbound;
+    readonly spawner: (run: ToolRun) => Spawner | undefined;
+  }): void;
 }
 
 export function runGateway(
@@ -121,6 +121,22 @@ async function serve(
   const rest = createRest(clock, platform.collectGarbage);
   const typing = createTyping({ clock, log, channelOf });
 
+  const tasks = createLateTasks(parts, { model, publish: bus.publishInbound, isRecorded: true });
+  const schedule = createSchedule(parts, {
+    bus,
+    model,
+    tasks,
+    findOwner: access.findOwner,
+    isChannel: (name) => configured.has(name),
+    sessionOf,
+    mask: secrets.mask,
+  });
+  parts.background.use(async (content, id) => {
+    const owner = await access.findOwner();
+    if (owner === undefined) log.warn(content);
+    else await notify(owner, { content, id });
+  });
+
   await supervisor.open();
   const elsewhere = createOtherChats({
     bus,
@@ -140,6 +156,8 @@ async function serve(
       configured,
       typing,
       rest,
+      tasks,
+      schedule,
       elsewhere,
       startedAt,
       status: supervisor.status,
@@ -149,12 +167,14 @@ async function serve(
       },
     }),
   );
-  const control = await openServers({ ...parts, bus, supervisor, elsewhere, door });
+  const control = await openServers({ ...parts, bus, supervisor, elsewhere, door, tasks, schedule });
   try {
     options.onReady({ address: door.address, channels: [...configured.keys()], model: model.name });
     await runParts(
       {
-        intake: supervisor.run,
+        intake: async (limit) => {
+          await Promise.all([supervisor.run(limit), schedule.run(limit)]);
+        },
         agent: runAgent,
         delivery: delivery.run,
         delivered: delivery.flush,
@@ -167,7 +187,7 @@ async function serve(
   } finally {
     rest.stop();
     // Channels first answer whoever waits at the door.
-    await Promise.all([supervisor.close(), door.stop(), control.stop(0)]);
+    await Promise.all([supervisor.close(), door.stop(), control.stop(0), tasks.close()]);
     await access.flush();
   }
   // Nobody takes it from the bus any more but the next process, with which it becomes true.

@@ -5,11 +5,13 @@ import type { GatewayOptions } from "../../core/app.ts";
 import type { DurableBus } from "../../core/bus.ts";
 import type { HttpHandler, HttpServer } from "../../core/http.ts";
 import type { Log, Platform } from "../../core/platform.ts";
+import type { Tasks } from "../../core/tasks.ts";
 import { answer, secured } from "../../gateway/responses.ts";
 import { join } from "../../lib/path.ts";
 import type { OutboundOptions } from "../outbound.ts";
 import type { Settings } from "../settings.ts";
 import { controlCommands } from "./control.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** Less than this, and what is taken in may soon not be kept any more. */
 const LOW_DISK_BYTES = 32 * 1024 * 1024;
@@ -59,11 +61,13 @@ export interface ServersParts extends Omit<DoorParts, "options"> {
   readonly supervisor: Supervisor;
   readonly elsewhere: OutboundOptions["elsewhere"];
   readonly door: Door;
+  readonly tasks: Tasks;
+  readonly schedule: Schedule;
 }
 
 /** Lets the channels take requests, and other commands of this program ask. Resolves to what listens for those. */
 export async function openServers(parts: ServersParts): Promise<HttpServer> {
-  const { version, platform, settings, log, bus, supervisor, elsewhere, door } = parts;
+  const { version, platform, settings, log, bus, supervisor, elsewhere, door, tasks, schedule } = parts;
   const { http, clock, pid } = platform;
   const [{ createGatewayApp }, { createControl }] = await Promise.all([
     import("../../gateway/app.ts"),
@@ -92,6 +96,8 @@ export async function openServers(parts: ServersParts): Promise<HttpServer> {
       bus,
       channels: supervisor.status,
       elsewhere,
+      tasks,
+      schedule,
     }),
     clock,
     log,

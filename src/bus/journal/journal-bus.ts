@@ -106,6 +106,7 @@ export async function createJournalBus({
   return {
     publishInbound: inbox.publish,
     inbound: inbox.deliveries,
+    isPending: inbox.isPending,
     publishOutbound: outbound.publish,
     outbound: outbound.deliveries,
     openStream: outbound.openStream,

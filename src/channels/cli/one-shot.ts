@@ -50,6 +50,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
   const stopped = new AbortController();
   let settled = Promise.resolve();
   let question: InboundId | undefined;
+  let isAnswered = false;
   let activity = THINKING;
   const questions = createQuestions({
     terminal,
@@ -72,7 +73,12 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
       const message = createInbound(session, context)(content, media);
       question = message.id;
       spinner.start(activity);
-      await Promise.race([emit(message, never).then(() => answered.promise), aborted]);
+      await Promise.race([
+        emit(message, never)
+          .then(() => answered.promise)
+          .then(restSaid),
+        aborted,
+      ]);
     } finally {
       questions.inputEnded();
       spinner.stop();
@@ -80,6 +86,12 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
       screen.close();
       await terminal.flush();
     }
+  }
+
+  /** What was begun in the background speaks later. */
+  async function restSaid(): Promise<void> {
+    isAnswered = true;
+    await context.quiet?.();
   }
 
   async function show(message: OutboundMessage): Promise<void> {
@@ -90,7 +102,8 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
     activity = activityOf(message) ?? activity;
     spinner.say(activity);
     transcript.show(message);
-    if (last && json) terminal.out(`${safeJson(report(session, message, tools))}\n`);
+    const isLater = isAnswered && message.kind === "final" && message.answers.length > 0;
+    if (json && (last || isLater)) terminal.out(`${safeJson(report(session, message, tools.splice(0)))}\n`);
   }
 
   /** Whoever waits for the answer hears of what keeps it from being shown. */

@@ -1,5 +1,6 @@
 /** Refuses commands that reach outside the workspace or into the agent's own state. */
 
+import { isInside } from "../../lib/inside.ts";
 import { readMembers } from "./archives.ts";
 import type { Finding } from "./finding.ts";
 import { followCd, goesHome } from "./follow-cd.ts";
@@ -15,6 +16,11 @@ import { displayed, homeWord, knownStart, shown, textWord, type Word } from "./w
 import { writtenWords } from "./written-words.ts";
 
 const inspectors = names("test [ [[ ls file stat readlink realpath ldd nm strings sha256sum md5sum");
+
+/** Programs that are given a program, and what that is to work on. */
+const runners = names("sh bash dash ksh ash . source python pypy perl ruby node bun deno php lua");
+
+const isRunner = (name: string) => runners.has(name) || runners.has(name.replace(VERSION, ""));
 
 /** Programs that take or leave with them whole folders. */
 const takesFolders = names("mv rmdir chmod chown chgrp rsync ln");
@@ -52,19 +58,21 @@ export async function checkPaths(
     for (const word of saidWords(command)) await checkWord(word, heard === "written", "argument");
   if (name === undefined) return;
 
+  const runs = !isFunction && (isRunner(name) || (await liesInOwn(command, scene)));
   const written = writtenWords(name, args);
   const writtenTexts = new Set(written.map(shown));
   const members = isFunction ? new Set() : readMembers(name, args);
   const reads = !isFunction && (readers.has(name) || name === "cp" || name === "rsync");
   for (const word of isFunction ? args : pathWords(name, args)) {
-    await checkWord(word, writtenTexts.has(shown(word)) || !(reads || members.has(word)), "argument");
+    const isWritten = writtenTexts.has(shown(word));
+    await checkWord(word, isWritten || !(reads || members.has(word)), "argument", runs && !isWritten);
   }
   for (const word of written) await checkWord(word, true, "file");
   if (goesHome(name, args)) await checkWord(homeWord, false, "argument");
   const unseen = await followCd(command, name, args, scene);
   if (unseen !== undefined && restrict) report(unknownPlace(unseen, ""));
 
-  async function checkWord(word: Word, writes: boolean, as: Role): Promise<void> {
+  async function checkWord(word: Word, writes: boolean, as: Role, isRun = false): Promise<void> {
     const program = as === "argument" || as === "file" ? (name ?? "") : "";
     const goes = program === "cd" || program === "pushd";
     for (const { text, whole, climbs, isGuess } of pathTexts(scene, word, as, program)) {
@@ -76,12 +84,23 @@ export async function checkPaths(
       for (const place of places) {
         const takesFolder = whole && writes && (takesFolders.has(program) || recursiveRm);
         const inspects = !writes && inspectors.has(program);
-        const use = { place, what: displayed(word), writes, takesFolder, inspects };
+        const use = { place, what: displayed(word), writes, runs: isRun, takesFolder, inspects };
         const finding = judgeUse(use, scene, restrict && !isGuess);
         if (finding !== undefined) report(finding);
       }
     }
   }
+}
+
+/** Whether the program is one of our own that commands may run: what it is given of ours it only reads. */
+async function liesInOwn({ words: [first] }: SimpleCommand, scene: Scene): Promise<boolean> {
+  const own = scene.protectedPaths.filter(({ allows }) => allows === "running");
+  const texts = first === undefined || own.length === 0 ? [] : scene.read(first);
+  for (const { text, whole } of texts) {
+    const places = whole && text.includes("/") ? await scene.places(text) : undefined;
+    if (!places?.every(({ path }) => own.some((one) => isInside(one.path, path)))) return false;
+  }
+  return texts.length > 0;
 }
 
 const isInstalled = (path: string) => programFolder.test(path) || /^\/(?:usr|opt|snap|nix)\//.test(path);

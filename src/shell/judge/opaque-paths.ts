@@ -24,7 +24,7 @@ export async function checkOpaque(
     const places = await scene.places(literal.replace(/^~(?=\/|$)/, scene.home ?? "~"));
     if (places === undefined && isRooted && restrict) report(outside(what));
     for (const place of places ?? []) {
-      const use = { place, what, writes: true, takesFolder: false, inspects: false };
+      const use = { place, what, writes: true, runs: false, takesFolder: false, inspects: false };
       const finding = judgeUse(use, scene, restrict && isRooted);
       if (finding !== undefined) report(finding);
     }

@@ -24,6 +24,8 @@ export interface Use {
   /** As it is put to the model. */
   readonly what: string;
   readonly writes: boolean;
+  /** A program is run with it that is not known to change it, though it could. */
+  readonly runs: boolean;
   /** The whole of a folder is taken or left with it. */
   readonly takesFolder: boolean;
   /** Only what it is is asked, and not what it holds. */
@@ -70,7 +72,7 @@ function whyTaken(what: string, { path, allows }: ProtectedPath, { workspace }: 
 
 /** The protected paths that this use breaks, the outermost first. */
 function brokenPlaces(
-  { place, writes, takesFolder }: Use,
+  { place, writes, runs, takesFolder }: Use,
   { protectedPaths, workspace, dotted }: Scene,
 ): readonly ProtectedPath[] {
   // A folder that is made for a protected file alone: what is put there may be that file.
@@ -81,7 +83,8 @@ function brokenPlaces(
       return how === "within" || (how === "around" && (takesFolder || isOwnFolder));
     })
     .sort((one, other) => one.path.length - other.path.length);
-  const breaks = ({ allows }: ProtectedPath) => writes || allows === "nothing";
+  const breaks = ({ allows }: ProtectedPath) =>
+    allows === "nothing" || (writes && !(runs && allows === "running"));
   const closest = touched.at(-1);
   if (closest === undefined) return [];
   // A pattern can reach what lies beside a permitted folder too.

@@ -13,8 +13,8 @@ import { shown } from "./word.ts";
 
 export interface ProtectedPath {
   readonly path: string;
-  /** What a command may do below it. The longest path that holds a place decides. */
-  readonly allows: "nothing" | "reading";
+  /** What a command may do below it: `running` takes in reading. The longest path that holds a place decides. */
+  readonly allows: "nothing" | "reading" | "running";
   /** No tool is made for it. */
   readonly isConfiguration?: boolean;
 }

@@ -204,15 +204,17 @@ async function existing(
 
 async function ownMounts(
   files: FileSystem,
-  { hidden, readOnlyFolders }: OwnPlaces,
+  { hidden, readable, readOnlyFolders }: OwnPlaces,
   ownResults: string,
 ): Promise<readonly Mount[]> {
   await Promise.all([hidden, ...readOnlyFolders].map((path) => ensureFolder(files, path)));
-  const hasResults = (await files.linkStat(ownResults))?.kind === "directory";
+  const isFolder = async (path: string) => (await files.linkStat(path))?.kind === "directory";
+  const open = [readable, ownResults];
+  const areThere = await Promise.all(open.map(isFolder));
   return [
     ...readOnlyFolders.map((path): Mount => ({ kind: "ro", path })),
     { kind: "hidden-folder", path: hidden },
-    ...(hasResults ? [{ kind: "ro", path: ownResults } as const] : []),
+    ...open.filter((_, index) => areThere[index]).map((path): Mount => ({ kind: "ro", path })),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** What a command can do in the real sandbox, without any judgement before it. */
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createProcesses } from "../../../src/platform/processes.ts";
@@ -79,6 +79,52 @@ describe.skipIf(reason !== undefined)(
       await runIn(place, `echo x > ${path}; rm -f ${path}; mv .nanobot x; echo x > .nanobot/x`);
       expect(place.read(join(place.workspace, path))).toBe("an own result");
       expect(readdirSync(join(place.workspace, ".nanobot")).sort()).toEqual(["audit.jsonl", "tool-results"]);
+    });
+
+    test("a command can read and run what lies with the built-in skills, and change none of it", async () => {
+      const place = createPlace();
+      const folder = ".nanobot/skills/0123456789abcdef/github";
+      const script = place.put(
+        join(place.workspace, folder, "scripts/list.sh"),
+        '#!/bin/sh\ncat "$(dirname "$0")/../SKILL.md"\n',
+      );
+      chmodSync(script, 0o700);
+      const text = place.put(join(place.workspace, folder, "SKILL.md"), "how it is done");
+      for (const command of [
+        `cat ${folder}/SKILL.md`,
+        `${folder}/scripts/list.sh`,
+        `sh ${folder}/scripts/list.sh`,
+        `cd ${folder} && ./scripts/list.sh`,
+      ])
+        expect(await runIn(place, command)).toEqual({ code: 0, out: "how it is done", err: "" });
+      const attacks = [
+        `echo x > ${folder}/SKILL.md`,
+        `echo x > ${folder}/new`,
+        `rm -rf ${folder} .nanobot/skills`,
+        "mv .nanobot/skills moved",
+        "mv .nanobot moved",
+        `chmod 777 ${folder}/scripts/list.sh`,
+        `ln -sfn /etc ${folder}`,
+        `python3 -c "open('${folder}/SKILL.md','w').write('x')"`,
+      ];
+      for (const attack of attacks)
+        expect([attack, (await runIn(place, attack)).code]).not.toEqual([attack, 0]);
+      expect(place.read(text)).toBe("how it is done");
+      expect(statSync(script).mode & 0o777).toBe(0o700);
+      expect(readdirSync(join(place.workspace, ".nanobot")).sort()).toEqual([
+        "audit.jsonl",
+        "skills",
+        "tool-results",
+      ]);
+      expect((await runIn(place, "ls -A .nanobot; cat .nanobot/audit.jsonl")).out).toBe(
+        "skills\ntool-results\n",
+      );
+    });
+
+    test("a command is not shown what a link in the place of the built-in skills leads to", async () => {
+      const place = createPlace();
+      symlinkSync(join(place.base, "outside"), join(place.workspace, ".nanobot/skills"));
+      expect((await runIn(place, "cat .nanobot/skills/notes.txt")).out).toBe("");
     });
 
     test("a command cannot reach a file outside the workspace", async () => {

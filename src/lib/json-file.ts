@@ -2,11 +2,11 @@
 
 import { UserError } from "../core/errors.ts";
 import type { FileStat, FileSystem, Log } from "../core/platform.ts";
-import { errorCode } from "../lib/error-code.ts";
-import { quote } from "../lib/file-error.ts";
-import { parseJson } from "../lib/parse-json.ts";
-import { dirname } from "../lib/path.ts";
-import { isSameFile } from "../lib/same-file.ts";
+import { errorCode } from "./error-code.ts";
+import { quote } from "./file-error.ts";
+import { parseJson } from "./parse-json.ts";
+import { dirname } from "./path.ts";
+import { isSameFile } from "./same-file.ts";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;

@@ -1,0 +1,188 @@
+/** What a gateway does without being asked: jobs, the heartbeat, making memory, and tasks that an earlier process left. */
+
+import type { AgentDeps } from "../../agent/deps.ts";
+import type { FindOwner } from "../../core/access.ts";
+import type { ModelChoice } from "../../core/app.ts";
+import type { DurableBus } from "../../core/bus.ts";
+import type { TurnEnded } from "../../core/events.ts";
+import type { InboundId, InboundMessage } from "../../core/messages.ts";
+import type { Log, Platform } from "../../core/platform.ts";
+import type { Route, RouteTarget } from "../../core/schedule.ts";
+import type { Tasks } from "../../core/tasks.ts";
+import { never } from "../../lib/abort.ts";
+import { lazy } from "../../lib/lazy.ts";
+import { join } from "../../lib/path.ts";
+import type { Background } from "../background.ts";
+import type { createJobsPort } from "../jobs.ts";
+import type { createMemory } from "../memory.ts";
+import type { Settings } from "../settings.ts";
+
+/** When a part of it that failed begins again. */
+const AGAIN_MS = 60_000;
+
+export interface ScheduleParts {
+  readonly platform: Platform;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly background: Background;
+  readonly memory: ReturnType<typeof createMemory>;
+  readonly jobs: ReturnType<typeof createJobsPort>;
+}
+
+export interface ScheduleUse {
+  readonly bus: DurableBus;
+  readonly model: ModelChoice;
+  readonly tasks: Tasks;
+  readonly findOwner: FindOwner;
+  /** Whether this gateway has a channel of that name. */
+  readonly isChannel: (name: string) => boolean;
+  /** The session that a chat talks in. */
+  readonly sessionOf: (channel: string, chatId: string) => string;
+  readonly mask: (text: string) => string;
+}
+
+export function createSchedule(
+  { platform, settings, log, background, memory, jobs }: ScheduleParts,
+  { bus, model, tasks, findOwner, isChannel, sessionOf, mask }: ScheduleUse,
+) {
+  const { files, clock, assets } = platform;
+  const { pause } = background;
+
+  const cron = lazy(async () => {
+    const { createCron } = await import("../../schedule/cron.ts");
+    const timeZone = await settings.timeZone();
+    return createCron({ jobs: await jobs(), bus, clock, log, timeZone, pause, findOwner, isChannel });
+  });
+
+  const heartbeat = lazy(async () => {
+    const { createHeartbeat } = await import("../../schedule/heartbeat.ts");
+    const { workspace } = await settings.paths();
+    const { intervalS } = (await settings.gateway()).heartbeat;
+    return createHeartbeat({
+      files,
+      clock,
+      log,
+      workspace,
+      template: () => assets.read("workspace", "HEARTBEAT.md"),
+      bus,
+      model: async () => model,
+      findOwner,
+      intervalMs: intervalS * 1_000,
+      pause,
+      timeZone: await settings.timeZone(),
+    });
+  });
+
+  const consolidation = lazy(() => memory.consolidation(model, { isPatient: true }));
+
+  /** Whoever is told can answer, so that their conversation has to know of it. */
+  function noted(route: Route): Route {
+    return async (inbound, result, signal) => {
+      try {
+        const target = await route(inbound, result, signal);
+        if (target !== undefined) await note(inbound, target, target.content ?? result.content);
+        return target;
+      } catch (error) {
+        log.error("Nobody was told what came of a turn", { turn: inbound.id, error });
+        return undefined;
+      }
+    };
+  }
+
+  async function note(
+    { id, origin, senderId }: InboundMessage,
+    { channel, chatId, thread, sessionKey = sessionOf(channel, chatId) }: RouteTarget,
+    content: string,
+  ): Promise<void> {
+    await bus.publishInbound(
+      {
+        id: `${id}/note` as InboundId,
+        kind: "note",
+        channel,
+        chatId,
+        ...(thread === undefined ? {} : { thread }),
+        senderId,
+        content: mask(content),
+        media: [],
+        timestamp: new Date(clock.now()).toISOString(),
+        origin,
+        sessionKey,
+        metadata: {},
+      },
+      never,
+    );
+  }
+
+  /** What fails begins again: the gateway has more to do than that. */
+  async function keep(name: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+    while (!signal.aborted) {
+      try {
+        await work(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error("A part of the schedule failed, and begins again in a minute", { part: name, error });
+      }
+      await clock.sleep(AGAIN_MS, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
+  }
+
+  async function recoverTasks(): Promise<void> {
+    const { workspace } = await settings.paths();
+    const left = await files.stat(join(workspace, ".nanobot", "tasks.json"));
+    if (left !== undefined) await tasks.recover();
+  }
+
+  const later = (what: string, work: Promise<void>): void => {
+    work.catch((error: unknown) => log.error("The schedule did not hear of something", { what, error }));
+  };
+
+  return {
+    routes: {
+      cron: noted(async (...asked) => (await cron()).route(...asked)),
+      heartbeat: noted(async (...asked) => (await heartbeat()).route(...asked)),
+    } satisfies AgentDeps["routes"],
+
+    consolidation: {
+      turnEnded: (session) =>
+        later(
+          "turn",
+          consolidation().then((open) => open.turnEnded(session)),
+        ),
+      archived: (session) =>
+        later(
+          "archive",
+          consolidation().then((open) => open.archived(session)),
+        ),
+    } satisfies AgentDeps["consolidation"],
+
+    turnEnded(event: TurnEnded): void {
+      if (event.inboundId.startsWith("cron:"))
+        later(
+          "job",
+          cron().then((open) => open.turnEnded(event)),
+        );
+      if (event.inboundId.startsWith("heartbeat:"))
+        later(
+          "heartbeat",
+          heartbeat().then((open) => open.turnEnded(event)),
+        );
+    },
+
+    async run(signal: AbortSignal): Promise<void> {
+      const { enabled } = (await settings.gateway()).heartbeat;
+      await Promise.all([
+        recoverTasks().catch((error: unknown) => log.error("Tasks of before are not reported", { error })),
+        keep("cron", async (limit) => (await cron()).run(limit), signal),
+        enabled ? keep("heartbeat", async (limit) => (await heartbeat()).run(limit), signal) : undefined,
+        keep("memory", async (limit) => (await consolidation()).run(limit), signal),
+      ]);
+    },
+
+    cron,
+    heartbeat,
+  };
+}
+
+export type Schedule = ReturnType<typeof createSchedule>;

@@ -1,0 +1,93 @@
+/** Jobs: what the agent is told to do at a time, and where what comes of it goes. */
+
+import type { InboundMessage } from "./messages.ts";
+
+export type Schedule =
+  | { readonly kind: "at"; readonly atMs: number }
+  | { readonly kind: "every"; readonly everyMs: number }
+  /** Without a zone in the agent's. */
+  | { readonly kind: "cron"; readonly expr: string; readonly tz?: string };
+
+export interface JobRun {
+  readonly runAtMs: number;
+  readonly status: "ok" | "error" | "skipped";
+  readonly durationMs: number;
+  readonly error?: string;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly schedule: Schedule;
+  readonly message: string;
+  /** Whether somebody is told what comes of it. */
+  readonly deliver: boolean;
+  /** The chat that is told; without one the owner. */
+  readonly to?: { readonly channel: string; readonly chatId: string; readonly thread?: string };
+  /** What becomes of a run whose time passed while nobody was there: made up for once, or left out. */
+  readonly misfire: "once" | "skip";
+  readonly deleteAfterRun: boolean;
+  readonly nextRunAtMs: number | undefined;
+  readonly lastRunAtMs: number | undefined;
+  readonly lastStatus: JobRun["status"] | undefined;
+  readonly lastError: string | undefined;
+  /** Oldest first, at most 20. */
+  readonly runs: readonly JobRun[];
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface NewJob {
+  readonly name: string;
+  readonly schedule: Schedule;
+  readonly message: string;
+  readonly deliver: boolean;
+  readonly to?: Job["to"];
+  readonly misfire?: Job["misfire"];
+  /** Left out, jobs of one time are deleted and others are not. */
+  readonly deleteAfterRun?: boolean;
+}
+
+/** The jobs of a workspace, whoever else changes their file. Each throws a `UserError` when the file cannot be understood. */
+export interface Jobs {
+  /** The agent's: of expressions that name none, and of the times that people and models are told. */
+  readonly timeZone: string;
+  /** As in the file. */
+  list(): Promise<readonly Job[]>;
+  /** Throws a `UserError` for a time that is past, an unknown zone, an expression that is none, and one job too many. */
+  add(job: NewJob): Promise<Job>;
+  /** `undefined` when there is no such. */
+  remove(id: string): Promise<Job | undefined>;
+  setEnabled(id: string, enabled: boolean): Promise<Job | undefined>;
+}
+
+/** What a turn came to that nobody is waiting for. */
+export interface BackgroundResult {
+  readonly outcome: "answer" | "error";
+  readonly content: string;
+}
+
+/** A chat that is told. */
+export interface RouteTarget {
+  readonly channel: string;
+  readonly chatId: string;
+  readonly thread?: string;
+  /** The session that knows of it then; without one that of the chat. */
+  readonly sessionKey?: string;
+  /** In the place of the result's own text. */
+  readonly content?: string;
+}
+
+/**
+ * Decides who hears of the result of a turn that its source began of its own accord; `undefined` is nobody. Asked
+ * again, with the same result, when the process ended before the answer was safe. Never rejects.
+ */
+export type Route = (
+  inbound: InboundMessage,
+  result: BackgroundResult,
+  signal: AbortSignal,
+) => Promise<RouteTarget | undefined>;
+
+/** What a look at the tasks of the heartbeat came to. */
+export type BeatResult = "no tasks" | "skipped" | "begun" | "running already" | "paused";

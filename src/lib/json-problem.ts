@@ -1,0 +1,42 @@
+/** Where a text stops being JSON, and why, for whoever wrote it by hand. */
+
+/** What the parser missed, by the name of its error, in words. */
+const problems: Readonly<Record<string, string>> = {
+  PropertyNameExpected: "expected a key in double quotes",
+  ValueExpected: "expected a value",
+  ColonExpected: "expected a colon after the key",
+  CommaExpected: "a comma is missing",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "there is more after the end",
+  InvalidCommentToken: "JSON has no comments",
+  UnexpectedEndOfComment: "JSON has no comments",
+  UnexpectedEndOfString: "a string is not closed",
+  InvalidUnicode: "a \\u is not followed by four hexadecimal digits",
+  InvalidEscapeCharacter: "a backslash in a string must be written twice",
+  InvalidCharacter: "a control character in a string must be escaped",
+};
+
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
+  return line;
+}
+
+/** As in `line 12: there is a comma too many`. Nothing of the text is quoted, since secrets may be in it. */
+export async function jsonProblem(text: string): Promise<string> {
+  if (text.trim() === "") return "it is empty";
+  const { parseTree, printParseErrorCode } = await import("jsonc-parser");
+  const errors: Parameters<typeof parseTree>[1] = [];
+  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const error = errors[0];
+  // What only the engine refuses has no place.
+  if (error === undefined) return "it is not JSON";
+  const before = text.slice(0, error.offset).trimEnd();
+  if (before.endsWith(",") && /^[}\]]/.test(text.slice(error.offset)))
+    return `line ${lineAt(text, before.length - 1)}: there is a comma too many`;
+  const name = printParseErrorCode(error.error);
+  const isMissing = name.startsWith("Close") || name === "CommaExpected";
+  const line = lineAt(text, isMissing ? before.length : error.offset);
+  return `line ${line}: ${problems[name] ?? "this is not JSON"}`;
+}

@@ -1,0 +1,28 @@
+/** Times as the files of memory have them: `YYYY-MM-DD HH:MM` in the agent's time zone. */
+
+/** What such a line begins with, in a history and in a list of messages. */
+export const STAMPED = /^\[(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}))?[^\]\n]{0,16}\][ \t]*/;
+
+export interface Stamps {
+  /** Of milliseconds since the epoch. */
+  of(ms: number): string;
+  /** Of a line of a session. The original's times are local already; `undefined` for what is no time. */
+  ofLine(timestamp: string | undefined): string | undefined;
+}
+
+const NAIVE = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?$/;
+
+export function createStamps(timeZone: string): Stamps {
+  // Swedish writes dates as ISO 8601 does. Formats are costly to make and cheap to use.
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+  return {
+    of: (ms) => format.format(ms),
+    ofLine(timestamp) {
+      if (timestamp === undefined) return undefined;
+      const [, day, time] = NAIVE.exec(timestamp) ?? [];
+      if (day !== undefined) return `${day} ${time}`;
+      const ms = Date.parse(timestamp);
+      return Number.isNaN(ms) ? undefined : format.format(ms);
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/** One step of putting a place into memory: the next turns of it, with a model, or raw when no model could. */
+
+import type { BackgroundPause } from "../core/background.ts";
+import type { Clock, Lock, Locks, Log } from "../core/platform.ts";
+import type { SessionStore, Unconsolidated } from "../core/session.ts";
+import { limitSignal } from "../lib/abort.ts";
+import { estimateTokens } from "../lib/estimate.ts";
+import { type ConsolidationModel, QUESTION_TOKENS } from "./ask.ts";
+import { conversationText } from "./conversation.ts";
+import type { Job, Next } from "./queue.ts";
+import type { Remember, Remembered } from "./remember.ts";
+import type { Stamps } from "./stamp.ts";
+
+/** Of a conversation in one question, whatever the model takes: it overlooks things in more. */
+const MOST_TOKENS = 24_000;
+/** The part of a prompt that it may have, and the least with which the facts are shown beside it. */
+const SHARE = 0.5;
+const LEAST_SHARE = 0.1;
+const FEWEST_TOKENS = 100;
+
+/** After the first failure, the second, …; then no model is asked any more. */
+const WAITS_MS = [30_000, 120_000] as const;
+const MOST_ATTEMPTS = WAITS_MS.length + 1;
+/** When the disk or the settings are to blame, and when the provider refused and nobody says for how long. */
+const LONG_WAIT_MS = 10 * 60_000;
+const PAUSE_MS = 5 * 60_000;
+
+/** A turn may go on for hours, and others need the memory meanwhile. */
+const LONGEST_LOCK_WAIT_MS = 10_000;
+const AGAIN_MS = 30_000;
+
+export interface StepJob extends Job {
+  /** That failed, of the turns that come next. */
+  attempts: number;
+  /** What a model refused as too long is asked in parts of this size. */
+  divisor: number;
+  /** The model had more to say than it may. */
+  isWithoutFacts: boolean;
+  /** In the history already, and not noted in the session yet. */
+  written: { readonly turns: Unconsolidated; readonly summary: string | undefined } | undefined;
+}
+
+export function createStepJob(job: Job): StepJob {
+  return { ...job, ...fresh() };
+}
+
+function fresh(): Omit<StepJob, keyof Job> {
+  return { attempts: 0, divisor: 1, isWithoutFacts: false, written: undefined };
+}
+
+export interface StepOptions {
+  readonly sessions: Pick<SessionStore, "unconsolidated" | "consolidated">;
+  readonly model: () => Promise<ConsolidationModel>;
+  readonly remember: Remember;
+  readonly stamps: Stamps;
+  readonly clock: Clock;
+  readonly locks: Locks;
+  readonly log: Log;
+  readonly workspace: string;
+  readonly keepMessages: number;
+  readonly pause: BackgroundPause;
+  readonly isPatient: boolean;
+}
+
+export function createStep(options: StepOptions): (job: StepJob, signal: AbortSignal) => Promise<Next> {
+  const { sessions, model, remember, stamps, clock, locks, log, workspace, keepMessages, pause, isPatient } =
+    options;
+
+  /** A process that is about to end leaves what must wait to the next one. */
+  const later = (inMs: number): Next => (isPatient ? { inMs } : "done");
+
+  interface Batch {
+    readonly turns: Unconsolidated;
+    readonly withFacts: boolean;
+  }
+
+  /** The next turns, as many as one question takes beside the facts. */
+  async function nextTurns(
+    job: StepJob,
+    choice: ConsolidationModel,
+    signal: AbortSignal,
+  ): Promise<Batch | undefined> {
+    const prompt = choice.scale.fit(choice.promptTokens);
+    const facts = job.isWithoutFacts ? undefined : await remember.facts();
+    const room = prompt - QUESTION_TOKENS - estimateTokens(facts ?? "");
+    const withFacts = facts !== undefined && room >= prompt * LEAST_SHARE;
+    const most = Math.min(MOST_TOKENS, prompt * SHARE, withFacts ? room : prompt) / job.divisor;
+    let maxTokens = Math.max(FEWEST_TOKENS, Math.floor(most));
+    for (const limit = maxTokens; ; maxTokens = Math.floor(maxTokens / 2)) {
+      const turns = await sessions.unconsolidated(job.place, {
+        maxTokens,
+        keepTokens: job.keepTokens,
+        signal,
+      });
+      if (turns === undefined) return undefined;
+      // Many short lines take more as text than they did as messages.
+      const taken = estimateTokens(conversationText(turns.messages, stamps));
+      if (taken <= limit * 1.2 || maxTokens <= FEWEST_TOKENS) return { turns, withFacts };
+    }
+  }
+
+  function failed(job: StepJob, turns: Unconsolidated, result: Extract<Remembered, { ok: false }>): Next {
+    const { problem, kind, isCutOff } = result;
+    if (kind === "quota" || kind === "auth") {
+      pause.observe({ origin: undefined, error: kind });
+      log.warn("Memory waits for the model's provider", { session: turns.key, problem });
+      return later(Math.max(pause.leftMs(), PAUSE_MS));
+    }
+    if (kind === "contextOverflow") job.divisor *= 2;
+    job.isWithoutFacts ||= isCutOff;
+    const waitMs = isPatient ? WAITS_MS[job.attempts] : undefined;
+    job.attempts++;
+    log.warn("Could not put a conversation into memory", {
+      session: turns.key,
+      attempt: job.attempts,
+      problem,
+    });
+    return waitMs === undefined ? "now" : { inMs: waitMs };
+  }
+
+  /** Notes in the session that its turns are in memory. */
+  async function mark(
+    job: StepJob,
+    { turns, summary }: NonNullable<StepJob["written"]>,
+    signal: AbortSignal,
+  ): Promise<Next> {
+    const limited = limitSignal(signal, { clock, ms: isPatient ? LONGEST_LOCK_WAIT_MS : undefined });
+    try {
+      const isNoted = await sessions.consolidated(turns, {
+        keepMessages,
+        ...(summary === undefined ? {} : { summary }),
+        signal: limited.signal,
+      });
+      Object.assign(job, fresh());
+      if (isNoted) log.info("Put a part of a conversation into memory", { session: turns.key });
+      return isNoted && turns.hasMore ? "now" : "done";
+    } catch (error) {
+      if (signal.aborted || !limited.signal.aborted) throw error;
+      return { inMs: AGAIN_MS };
+    } finally {
+      limited.release();
+    }
+  }
+
+  /** Under the lock of all that writes memory. */
+  async function work(job: StepJob, signal: AbortSignal): Promise<Next> {
+    const choice = await model();
+    const batch = await nextTurns(job, choice, signal);
+    if (batch === undefined) return "done";
+    const { turns, withFacts } = batch;
+    let summary: string | undefined;
+    if (choice.offline || job.attempts >= MOST_ATTEMPTS) {
+      await remember.keepRaw(turns);
+      // The stand-in is no model, and whoever chose it knows that.
+      const tell = choice.offline ? log.info : log.warn;
+      tell("Kept a part of a conversation as it was said, because no model summed it up", {
+        session: turns.key,
+        messages: turns.messages.length,
+      });
+    } else {
+      const result = await remember.remember(turns, { choice, withFacts, signal });
+      signal.throwIfAborted();
+      if (!result.ok) return failed(job, turns, result);
+      pause.observe({ origin: undefined, error: undefined });
+      summary = result.summary === "" ? undefined : result.summary;
+    }
+    job.written = { turns, summary };
+    return mark(job, job.written, signal);
+  }
+
+  async function step(job: StepJob, signal: AbortSignal): Promise<Next> {
+    if (job.written !== undefined) return mark(job, job.written, signal);
+    const pausedMs = pause.leftMs();
+    if (pausedMs > 0) return later(pausedMs);
+    const lock: Lock = await locks.acquire(`consolidation:${workspace}`, signal);
+    try {
+      return await work(job, signal);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  return async (job, signal) => {
+    try {
+      return await step(job, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      // Then no model is asked any more: it is not to blame.
+      if (job.written === undefined) job.attempts++;
+      log.error("Could not put a conversation into memory", { error });
+      return later(LONG_WAIT_MS);
+    }
+  };
+}

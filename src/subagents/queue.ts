@@ -1,0 +1,74 @@
+/** Who runs now and who waits: in order, so many at once, and nobody while background work pauses. */
+
+import type { BackgroundPause } from "../core/background.ts";
+import type { Clock } from "../core/platform.ts";
+
+export interface TaskQueue<Job> {
+  add(job: Job): void;
+  /** Takes a job out that has not begun. `false` when it is not there. */
+  remove(job: Job): boolean;
+  /** Begins nothing any more. */
+  close(): void;
+}
+
+export interface QueueOptions<Job> {
+  readonly limit: number;
+  readonly pause: Pick<BackgroundPause, "leftMs">;
+  readonly clock: Pick<Clock, "after">;
+  /** Resolves when its place is free. Never rejects. */
+  readonly run: (job: Job) => Promise<void>;
+  /** Whether a job can wait for hours. One that cannot is taken out when a pause comes before its turn. */
+  readonly isPatient: (job: Job) => boolean;
+  readonly onPaused: (job: Job, leftMs: number) => void;
+}
+
+export function createTaskQueue<Job>(options: QueueOptions<Job>): TaskQueue<Job> {
+  const { limit, pause, clock, run, isPatient, onPaused } = options;
+  let waiting: readonly Job[] = [];
+  let running = 0;
+  let isClosed = false;
+  let callOff = () => {};
+
+  function beginNext(): void {
+    callOff();
+    while (!isClosed && running < limit) {
+      const [job, ...others] = waiting;
+      if (job === undefined) return;
+      const leftMs = pause.leftMs();
+      if (leftMs > 0) {
+        holdBack(leftMs);
+        return;
+      }
+      waiting = others;
+      running++;
+      run(job).finally(() => {
+        running--;
+        beginNext();
+      });
+    }
+  }
+
+  function holdBack(leftMs: number): void {
+    const impatient = waiting.filter((job) => !isPatient(job));
+    waiting = waiting.filter(isPatient);
+    for (const job of impatient) onPaused(job, leftMs);
+    if (waiting.length > 0) callOff = clock.after(leftMs, beginNext);
+  }
+
+  return {
+    add(job) {
+      waiting = [...waiting, job];
+      beginNext();
+    },
+    remove(job) {
+      const rest = waiting.filter((other) => other !== job);
+      const isThere = rest.length < waiting.length;
+      waiting = rest;
+      return isThere;
+    },
+    close() {
+      isClosed = true;
+      callOff();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** Brings what came of a task to the session that asked, however long the bus takes nothing. */
+
+import type { InboundId, InboundMessage } from "../core/messages.ts";
+import type { Clock, Log } from "../core/platform.ts";
+import { subagentReport } from "../lib/phrases.ts";
+import { clip } from "../lib/text.ts";
+import type { TaskRecord } from "./record.ts";
+
+/** Of the text of the task, which the agent wrote itself. */
+const TASK_CHARS = 1_000;
+/** When it is tried again: the disk may have room then. */
+const AGAIN_MS = [1_000, 5_000, 30_000, 120_000];
+const AGAIN_LATER_MS = 600_000;
+
+export type PublishInbound = (message: InboundMessage, signal: AbortSignal) => Promise<boolean>;
+
+/** One for each task, so that the bus drops a second. */
+export function reportId(taskId: string): InboundId {
+  return `subagent:${taskId}` as InboundId;
+}
+
+/** It goes where the task was asked for, wherever the latest message came from. */
+export function reportOf(record: TaskRecord, now: number): InboundMessage {
+  const { id, label, task, sessionKey, state, asker, result = "" } = record;
+  const { channel, chatId, thread, sender } = asker;
+  return {
+    id: reportId(id),
+    kind: "message",
+    origin: "subagent",
+    channel,
+    chatId,
+    ...(thread === undefined ? {} : { thread }),
+    senderId: sender,
+    sessionKey,
+    content: subagentReport({
+      label,
+      task: clip(task, TASK_CHARS),
+      succeeded: state === "done",
+      text: result,
+    }),
+    media: [],
+    timestamp: new Date(now).toISOString(),
+    metadata: {},
+  };
+}
+
+interface ReportOptions {
+  readonly publish: PublishInbound;
+  readonly clock: Pick<Clock, "sleep">;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves to whether it is with the bus, now or since before; to `false` only after `signal` aborted. */
+export async function publishPersistently(
+  message: InboundMessage,
+  { publish, clock, log, signal }: ReportOptions,
+): Promise<boolean> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await publish(message, signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) break;
+      const { id, channel, chatId } = message;
+      log.error("The result of a task was not taken and is sent again", { id, channel, chatId, error });
+    }
+    await clock.sleep(AGAIN_MS[attempt] ?? AGAIN_LATER_MS, signal).catch(ignoreEnd);
+  }
+  return false;
+}
+
+// The loop looks at the signal itself.
+function ignoreEnd(): void {}

@@ -1,0 +1,280 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { command } from "../../src/cli/cron.ts";
+import { help } from "../../src/cli/help.ts";
+import { parseInvocation } from "../../src/cli/parse.ts";
+import type { App } from "../../src/core/app.ts";
+import { UserError } from "../../src/core/errors.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { createFileSystem } from "../../src/platform/files.ts";
+import { createLocks } from "../../src/platform/locks.ts";
+import { createJobs } from "../../src/schedule/jobs.ts";
+import { createFakeLog } from "../fakes/log.ts";
+import { tempFolder } from "../fakes/temp.ts";
+import { createTestApp } from "./fixture.ts";
+
+const HOUR = 60 * 60_000;
+/** 2023-11-14T22:13:20Z. */
+const NOW = 1_700_000_000_000;
+
+/** The command line of a workspace, with a gateway that answers, or with none. */
+function setUp({
+  gateway,
+  mask = (text: string) => text,
+}: {
+  gateway?: (name: string, args: JsonObject) => Awaited<ReturnType<App["askGateway"]>>;
+  mask?: App["mask"];
+} = {}) {
+  const home = tempFolder();
+  const app = createTestApp({ home });
+  const workspace = join(home, "workspace");
+  const log = createFakeLog();
+  const asked: [string, JsonObject][] = [];
+  let ids = 0;
+  const jobs = createJobs({
+    files: createFileSystem(),
+    locks: createLocks({ os: process.platform, folder: home }),
+    clock: app.platform.clock,
+    ids: { next: () => `job0000${++ids}` },
+    log,
+    workspace,
+    legacyFile: undefined,
+    timeZone: "Europe/Berlin",
+    mostJobs: 100,
+  });
+
+  /** What is new on the terminal, and the exit code. */
+  async function run(...args: string[]) {
+    const { command: found, positionals, options } = await parseInvocation(["cron", ...args]);
+    const { stdout, stderr } = app.terminal;
+    const code = await found?.run?.({
+      app: {
+        ...app,
+        log,
+        mask,
+        jobs: async () => jobs,
+        async askGateway(name, given) {
+          asked.push([name, given]);
+          return gateway?.(name, given) ?? { running: false };
+        },
+      },
+      positionals,
+      options,
+      signal: new AbortController().signal,
+    });
+    return {
+      code,
+      out: app.terminal.stdout.slice(stdout.length),
+      err: app.terminal.stderr.slice(stderr.length),
+    };
+  }
+  return {
+    run,
+    jobs,
+    asked,
+    log,
+    workspace,
+    add: (...args: string[]) => run("add", "--name", "Tea", "--message", "Make tea", ...args),
+  };
+}
+
+describe("nanobot cron add", () => {
+  test.each<[string[], object, string]>([
+    [
+      ["--every", "10m"],
+      { schedule: { kind: "every", everyMs: 600_000 } },
+      "every 10 minutes, next 2023-11-14 23:23:20",
+    ],
+    [["--every", "3600"], { schedule: { kind: "every", everyMs: HOUR } }, "every 1 hour"],
+    [
+      ["--cron", "0 9 * * *"],
+      { schedule: { kind: "cron", expr: "0 9 * * *" } },
+      "next 2023-11-15 09:00 (Europe/Berlin)",
+    ],
+    [
+      ["--cron", "0 9 * * *", "--tz", "Asia/Tokyo", "--misfire", "skip"],
+      { schedule: { kind: "cron", expr: "0 9 * * *", tz: "Asia/Tokyo" }, misfire: "skip" },
+      "0 9 * * * (Asia/Tokyo), next 2023-11-15 01:00 (Europe/Berlin)",
+    ],
+    [
+      ["--at", "2023-11-15T01:00"],
+      { schedule: { kind: "at", atMs: Date.UTC(2023, 10, 15) }, deleteAfterRun: true },
+      "at 2023-11-15 01:00",
+    ],
+    [["--every", "1h", "--deliver"], { deliver: true }, "every 1 hour"],
+    [
+      ["--every", "1h", "--deliver", "--channel", "telegram", "--to", "7"],
+      { deliver: true, to: { channel: "telegram", chatId: "7" } },
+      "every 1 hour",
+    ],
+  ])("takes %j", async (args, expected, said) => {
+    const { add, jobs, asked } = setUp();
+    const { code, out } = await add(...args);
+    expect([code, out]).toEqual([0, expect.stringContaining(said)]);
+    expect(out).toStartWith('Added "Tea" (job00001): ');
+    expect(await jobs.list()).toMatchObject([
+      { id: "job00001", deliver: false, message: "Make tea", ...expected },
+    ]);
+    expect(asked).toEqual([["cron.reload", {}]]);
+  });
+
+  test.each<[string[], string]>([
+    [[], "exactly one of --cron, --every and --at"],
+    [["--every", "1h", "--at", "2030-01-01"], "exactly one of"],
+    [["--every", "often"], 'Cannot tell how often --every "often" means'],
+    [["--every", "0"], "shorter than a second"],
+    [["--at", "soon"], 'Cannot tell which time --at "soon" means'],
+    [["--at", "2023-11-14T23:13:20"], "has passed already"],
+    [["--cron", "0 9 * * *", "--tz", "Mars/Olympus"], "no time zone"],
+    [["--cron", "daily"], "no cron expression"],
+    [["--every", "1h", "--tz", "UTC"], "--tz goes with --cron only"],
+    [["--every", "1h", "--channel", "telegram", "--to", "7"], "need --deliver"],
+    [["--every", "1h", "--deliver", "--channel", "telegram"], "go together"],
+    [["--every", "1h", "--misfire", "twice"], 'what --misfire "twice" means'],
+  ])("refuses %j", async (args, reason) => {
+    const { add, jobs } = setUp();
+    await expect(add(...args)).rejects.toThrow(UserError);
+    await expect(add(...args)).rejects.toThrow(reason);
+    expect(await jobs.list()).toEqual([]);
+  });
+
+  test("asks for a name and a message", async () => {
+    const { run } = setUp();
+    await expect(run("add", "--message", "x", "--every", "1h")).rejects.toThrow("Missing --name");
+    await expect(run("add", "--name", "x", "--every", "1h")).rejects.toThrow("Missing --message");
+  });
+
+  test("makes a whole workspace where there was none", async () => {
+    const { add, workspace } = setUp();
+    await add("--every", "1h");
+    expect(existsSync(join(workspace, "SOUL.md"))).toBe(true);
+  });
+
+  test("is done also when the gateway cannot be told", async () => {
+    const { add, jobs, log } = setUp({
+      gateway: () => {
+        throw new UserError("The gateway has no command of that name");
+      },
+    });
+    expect((await add("--every", "1h")).code).toBe(0);
+    expect(await jobs.list()).toHaveLength(1);
+    expect(log.lines).toEqual([expect.stringContaining("looks within 5 minutes")]);
+  });
+});
+
+describe("nanobot cron list", () => {
+  test("says that there are none", async () => {
+    const { run } = setUp();
+    expect(await run("list")).toEqual({ code: 0, out: "There are no jobs\n", err: "" });
+    expect(JSON.parse((await run("list", "--json")).out)).toEqual([]);
+  });
+
+  test("shows the jobs, and with --all those that are disabled too", async () => {
+    const { run, add, jobs } = setUp();
+    await add("--every", "1h", "--deliver", "--channel", "telegram", "--to", "7");
+    await add("--cron", "0 9 * * *");
+    await jobs.record([
+      {
+        kind: "ended",
+        jobId: "job00001",
+        slotMs: NOW,
+        run: { runAtMs: NOW, status: "error", durationMs: 1, error: "no\ncredit" },
+      },
+    ]);
+    await run("disable", "job00002");
+    expect((await run("list")).out).toBe(
+      [
+        '"Tea" (job00001)',
+        "  every 1 hour  next 2023-11-15 00:13:20 (Europe/Berlin)  last run error: no credit",
+        "  tells telegram:7  Make tea",
+        '1 more disabled: see "nanobot cron list --all"',
+        "",
+      ].join("\n"),
+    );
+    expect((await run("list", "--all")).out).toContain(
+      '"Tea" (job00002)\n  0 9 * * * (Europe/Berlin)  disabled\n',
+    );
+    const listed = JSON.parse((await run("list", "--all", "--json")).out);
+    expect(listed).toMatchObject([
+      { id: "job00001", lastStatus: "error" },
+      { id: "job00002", enabled: false },
+    ]);
+  });
+
+  test("prints no secret and nothing that steers a terminal", async () => {
+    const { run, jobs } = setUp({ mask: (text) => text.replaceAll("hunter2", "[masked]") });
+    await jobs.add({
+      name: "\u009b2Jhunter2",
+      message: "\u001b[1mhunter2\u202e",
+      schedule: { kind: "every", everyMs: HOUR },
+      deliver: true,
+      to: { channel: "t\u009b2J", chatId: "hunter2" },
+    });
+    for (const args of [["list"], ["list", "--json"], ["remove", "job00001"]]) {
+      const { out } = await run(...args);
+      expect(out).not.toMatch(/[\u009b\u001b\u202e]|hunter2/);
+      expect(out).toContain("[masked]");
+    }
+  });
+});
+
+describe("nanobot cron remove, enable and disable", () => {
+  test("do that, and tell the gateway", async () => {
+    const { run, add, jobs, asked } = setUp({ gateway: () => ({ running: true, value: true }) });
+    await add("--every", "1h");
+    expect((await run("disable", "job00001")).out).toBe('Disabled "Tea" (job00001)\n');
+    expect((await run("enable", "job00001")).out).toStartWith('Enabled "Tea" (job00001): next 2023-11-15');
+    expect((await run("enable", "job00001", "--disable")).out).toBe('Disabled "Tea" (job00001)\n');
+    expect((await jobs.list())[0]?.enabled).toBe(false);
+    expect((await run("remove", "job00001")).out).toBe('Removed "Tea" (job00001)\n');
+    expect(await jobs.list()).toEqual([]);
+    expect(asked.map(([name]) => name)).toEqual(Array.from({ length: 5 }, () => "cron.reload"));
+  });
+
+  test("refuse an id that there is not, and say which was meant", async () => {
+    const { run, add } = setUp();
+    await add("--every", "1h");
+    for (const word of ["remove", "enable", "disable"])
+      await expect(run(word, "job0001")).rejects.toMatchObject({
+        name: "UserError",
+        message: 'There is no job "job0001"',
+        hint: 'Did you mean "job00001"?',
+      });
+    await expect(run("remove", "x")).rejects.toMatchObject({
+      hint: expect.stringContaining("nanobot cron list"),
+    });
+    await expect(run("remove")).rejects.toThrow("Missing ID");
+  });
+});
+
+describe("nanobot cron run", () => {
+  test("asks the gateway", async () => {
+    const { run, asked } = setUp({ gateway: () => ({ running: true, value: true }) });
+    expect(await run("run", "a1b2")).toEqual({ code: 0, out: "Begun: a1b2\n", err: "" });
+    await run("run", "a1b2", "--force");
+    expect(asked).toEqual([
+      ["cron.run", { id: "a1b2", force: false }],
+      ["cron.run", { id: "a1b2", force: true }],
+    ]);
+  });
+
+  test("says so when none runs", async () => {
+    await expect(setUp().run("run", "a1b2")).rejects.toMatchObject({
+      message: "No gateway runs for this workspace",
+      exitCode: 1,
+    });
+  });
+});
+
+test("nanobot cron changes nothing for the agent's own commands", () => {
+  const owners = Object.entries(command.subcommands ?? {}).filter(([, { ownerOnly }]) => ownerOnly === true);
+  expect(owners.map(([name]) => name).sort()).toEqual(["add", "disable", "enable", "remove", "run"]);
+});
+
+test("nanobot cron --help lists what there is", async () => {
+  const text = await help(["cron"], command);
+  for (const line of ["list", "add", "remove ID", "enable ID", "disable ID", "run ID"])
+    expect(text).toContain(`\n  ${line} `);
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { command } from "../../src/cli/heartbeat.ts";
+import type { GatewayAnswer } from "../../src/core/app.ts";
+import { UserError } from "../../src/core/errors.ts";
+import { tempFolder } from "../fakes/temp.ts";
+import { createTestApp } from "./fixture.ts";
+
+function setUp(answer: GatewayAnswer) {
+  const asked: string[] = [];
+  const app = createTestApp({ home: tempFolder() });
+  const run = () =>
+    command.subcommands?.["now"]?.run?.({
+      app: {
+        ...app,
+        async askGateway(name) {
+          asked.push(name);
+          return answer;
+        },
+      },
+      positionals: [],
+      options: {},
+      signal: new AbortController().signal,
+    }) ?? Promise.reject(new Error("there is no such command"));
+  return { run, asked, terminal: app.terminal };
+}
+
+describe("nanobot heartbeat now", () => {
+  test.each([
+    ["no tasks", "no task"],
+    ["skipped", "nothing is due"],
+    ["begun", "has begun"],
+    ["running already", "already"],
+    ["paused", "paused"],
+  ])("asks the gateway, and says in a sentence that it came to %p", async (value, words) => {
+    const { run, asked, terminal } = setUp({ running: true, value });
+    expect(await run()).toBe(0);
+    expect(asked).toEqual(["heartbeat.now"]);
+    expect(terminal.stdout).toContain(words);
+    expect(terminal.stdout).toMatch(/^[^\n]+\.\n$/);
+  });
+
+  test("says that no gateway runs", async () => {
+    const { run, terminal } = setUp({ running: false });
+    expect(await run().catch((error: unknown) => error)).toMatchObject({
+      name: "UserError",
+      message: "No gateway runs for this workspace",
+      exitCode: 1,
+    });
+    expect(terminal.stdout).toBe("");
+  });
+
+  test.each([[null], ["toString"], [{}], [7]])("takes %p for no result", async (value) => {
+    const problem = await setUp({ running: true, value })
+      .run()
+      .catch((error: unknown) => error);
+    expect(problem).toBeInstanceOf(Error);
+    expect(problem).not.toBeInstanceOf(UserError);
+  });
+
+  test("is refused to commands of the agent", () => {
+    expect(command.subcommands?.["now"]?.ownerOnly).toBe(true);
+  });
+});
