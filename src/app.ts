@@ -76,6 +76,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     jobs,
     skills,
     limits: background.limits,
+    tellOwner: background.tellHourly,
     audit: () => audit(),
     media: () => media(),
     ask: (question, signal) => ask(question, signal),

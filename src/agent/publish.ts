@@ -1,8 +1,14 @@
 /** What a turn publishes: pieces while it runs, and the one final message that ends it. No secret leaves in them. */
 
-import { type FinalMessage, finalIdFor, type InboundMessage, type OutboundId } from "../core/messages.ts";
+import {
+  type FinalMessage,
+  finalIdFor,
+  type InboundMessage,
+  type OutboundId,
+  sourceOf,
+} from "../core/messages.ts";
 import type { Usage } from "../core/model.ts";
-import type { RouteTarget } from "../core/schedule.ts";
+import type { Route, RouteTarget } from "../core/schedule.ts";
 import { never } from "../lib/abort.ts";
 import { clip } from "../lib/text.ts";
 import type { AgentDeps } from "./deps.ts";
@@ -21,7 +27,7 @@ export type Shown =
 
 /** Never cut short: what was shown before a stop must come out whole. */
 export async function publish(message: InboundMessage, deps: AgentDeps, shown: Shown): Promise<void> {
-  if (isRouted(message, deps)) return;
+  if (routeOf(message, deps) !== undefined) return;
   const outboundId = deps.ids.next() as OutboundId;
   await deps.bus.publishOutbound(
     {
@@ -37,8 +43,10 @@ export async function publish(message: InboundMessage, deps: AgentDeps, shown: S
 }
 
 /** Nobody waits for it, and who hears of it is found out when it is done. */
-function isRouted({ origin }: InboundMessage, { routes }: Pick<AgentDeps, "routes">): boolean {
-  return routes?.[origin] !== undefined;
+export function routeOf(message: InboundMessage, { routes }: Pick<AgentDeps, "routes">): Route | undefined {
+  const { origin, metadata } = sourceOf(message);
+  const route = routes?.[origin];
+  return route && ((inbound, ...rest) => route({ ...inbound, metadata }, ...rest));
 }
 
 /** Where it was said is where it is answered. */
@@ -94,7 +102,7 @@ export async function publishResult(
   signal: AbortSignal,
   final: Final & { readonly outcome: "answer" | "error" },
 ): Promise<void> {
-  const route = deps.routes?.[message.origin];
+  const route = routeOf(message, deps);
   if (route === undefined || final.isSilent) return publishFinal(message, deps, final);
   const { outcome, content } = final;
   const target = await route(message, { outcome, content: deps.mask(content) }, signal);
@@ -138,7 +146,7 @@ export async function publishNotice(
   deps: Pick<AgentDeps, "bus" | "mask" | "routes">,
   { name, content }: { name: string; content: string },
 ): Promise<void> {
-  if (isRouted(message, deps)) return;
+  if (routeOf(message, deps) !== undefined) return;
   await deps.bus.publishOutbound(
     {
       kind: "final",

@@ -2,7 +2,7 @@
 
 import type { ModelChoice } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
-import type { InboundMessage } from "../core/messages.ts";
+import { type InboundMessage, sourceOf } from "../core/messages.ts";
 import type { ChatMessage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
 import type { ToolRun } from "../core/toolbox.ts";
@@ -13,7 +13,7 @@ import { messageBudget } from "./context.ts";
 import { type AgentDeps, timestamp } from "./deps.ts";
 import { finish, giveUp, publishAnswer } from "./end-turn.ts";
 import { runLoop } from "./loop.ts";
-import { publish, publishResult } from "./publish.ts";
+import { publish, publishResult, routeOf } from "./publish.ts";
 import { createRecorder } from "./recorder.ts";
 import { begunTurn, closeLeftOpen, finishCalls, notBegun } from "./resume.ts";
 import type { RunningTurn, TurnPort, TurnStatus } from "./running-turn.ts";
@@ -140,7 +140,7 @@ async function answer(turn: RunningTurn): Promise<TurnStatus> {
   return status;
 }
 
-function runOf({ message, signal }: RunningTurn): ToolRun {
+function runOf({ message, signal, deps }: RunningTurn): ToolRun {
   const { id, sessionKey, senderId, origin, channel, chatId, thread } = message;
   return {
     sessionKey,
@@ -150,6 +150,7 @@ function runOf({ message, signal }: RunningTurn): ToolRun {
     channel,
     chatId,
     ...(thread === undefined ? {} : { thread }),
+    ...(routeOf(message, deps) === undefined ? {} : { source: sourceOf(message) }),
     signal,
   };
 }

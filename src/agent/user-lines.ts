@@ -34,7 +34,9 @@ async function userLine(message: InboundMessage, turn: InboundId, deps: AgentDep
 /** The facts of the moment, and the skills that the user named. */
 async function runtimeOf(message: InboundMessage, deps: AgentDeps): Promise<string> {
   const context = deps.runtimeContext(message, deps.clock.now());
-  if (deps.skills === undefined || !message.content.includes("$")) return context;
+  // What came of a task quotes whatever it found, and only people name skills.
+  if (deps.skills === undefined || message.origin === "subagent" || !message.content.includes("$"))
+    return context;
   const named = await deps.skills.named(message.content);
   return named === "" ? context : `${context}\n\n${named}`;
 }

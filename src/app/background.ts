@@ -7,6 +7,8 @@ import { lazy } from "../lib/lazy.ts";
 import { tooMuchInAnHour } from "../lib/phrases.ts";
 import type { Settings } from "./settings.ts";
 
+const HOUR_MS = 3_600_000;
+
 /** Tells the owner something, once for each `id`. */
 export type TellOwner = (text: string, id: string) => Promise<void>;
 
@@ -28,6 +30,14 @@ export function createBackground({ platform: { clock }, settings, log }: Backgro
     return opened;
   });
 
+  /** Of what goes on and on, once an hour. Never throws and never waits. */
+  function tellHourly(text: string, key: string): void {
+    const hour = Math.floor(clock.now() / HOUR_MS);
+    tellOwner(text, `${key}:${hour}`).catch((error: unknown) =>
+      log.warn("The owner was not told of a loop that was stopped", { error }),
+    );
+  }
+
   const limits = lazy(async (): Promise<HourlyLimits> => {
     const { createHourlyLimits } = await import("../lib/hourly-limits.ts");
     const { toolCallsPerHour, tasksPerHour } = await settings.limits();
@@ -35,12 +45,8 @@ export function createBackground({ platform: { clock }, settings, log }: Backgro
       clock,
       toolCalls: toolCallsPerHour,
       tasks: tasksPerHour,
-      onExceeded(what, sessionKey) {
-        const hour = Math.floor(clock.now() / 3_600_000);
-        tellOwner(tooMuchInAnHour(what, sessionKey), `limit:${what}:${sessionKey}:${hour}`).catch(
-          (error: unknown) => log.warn("The owner was not told of a limit", { error }),
-        );
-      },
+      onExceeded: (what, sessionKey) =>
+        tellHourly(tooMuchInAnHour(what, sessionKey), `limit:${what}:${sessionKey}`),
     });
   });
 
@@ -59,6 +65,8 @@ export function createBackground({ platform: { clock }, settings, log }: Backgro
   return {
     pause,
     limits,
+    tellOwner,
+    tellHourly,
     observe: (caller: Caller | undefined, reply: ChatReply): void =>
       pause.observe({ origin: caller?.origin, error: reply.ok ? undefined : reply.error.kind }),
     /** From now on the owner is told by `wanted`. */

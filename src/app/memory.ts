@@ -55,6 +55,7 @@ export function createMemory({ platform, settings, log, secrets, pause, sessions
         memory: await store(),
         sessions: await sessions(),
         model: async () => model,
+        files,
         clock,
         locks,
         log,
@@ -64,6 +65,7 @@ export function createMemory({ platform, settings, log, secrets, pause, sessions
         idleCheckMs: agent.idleCompactCheckIntervalSeconds * 1_000,
         pause,
         timeZone: await settings.timeZone(),
+        mask: secrets.mask,
         isPatient,
       });
     },

@@ -6,6 +6,7 @@ import type { Log, Platform } from "../core/platform.ts";
 import type { Skills } from "../core/skills.ts";
 import type { Tasks } from "../core/tasks.ts";
 import { lazy } from "../lib/lazy.ts";
+import { sameTaskAgain } from "../lib/phrases.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { Background } from "./background.ts";
 import type { Settings } from "./settings.ts";
@@ -56,19 +57,26 @@ async function openTasks(
       return tools.leftRunning.end(sessionKey);
     },
     record: isRecorded,
+    onLoop: ({ label, sessionKey }) =>
+      background.tellHourly(sameTaskAgain(label, sessionKey), `same-task:${sessionKey}`),
   });
 }
 
 /** Tasks that are loaded with the first of them. */
 export function createLateTasks(parts: TasksParts, use: TasksUse): Tasks {
   let opened: Tasks | undefined;
-  let opening: Promise<Tasks> | undefined;
+  let opening: Promise<Tasks | undefined> | undefined;
   const open = lazy(() => {
-    opening = openTasks(parts, use).then((tasks) => {
-      opened = tasks;
-      return tasks;
-    });
-    return opening;
+    const tasks = openTasks(parts, use);
+    // Whoever needs them is told why there are none. Whoever ends them has nothing to do then.
+    opening = tasks.then(
+      (ready) => {
+        opened = ready;
+        return ready;
+      },
+      () => undefined,
+    );
+    return tasks;
   });
   return {
     spawnerFor: (asker) => ({ spawn: async (request) => (await open()).spawnerFor(asker).spawn(request) }),

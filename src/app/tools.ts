@@ -35,6 +35,8 @@ export interface ToolsOptions {
   memorySearch(): Promise<MemorySearch>;
   jobs(): Promise<Jobs>;
   limits(): Promise<HourlyLimits>;
+  /** See `ToolPorts`. */
+  readonly tellOwner: NonNullable<ToolPorts["tellOwner"]>;
   skills(): Promise<WorkspaceSkills>;
 }
 
@@ -211,6 +213,7 @@ export function createTools(options: ToolsOptions) {
       memory,
       jobs,
       tasks: spawner(run),
+      tellOwner: options.tellOwner,
       clock,
       ripgrep,
       files: filesFor(spillFolder(run.sessionKey)),

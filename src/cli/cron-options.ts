@@ -48,7 +48,7 @@ function deliveryOf(options: Options): Pick<NewJob, "deliver" | "to"> {
   const chatId = textOption(options, "to");
   if (channel === undefined && chatId === undefined) return { deliver };
   if (!deliver) throw new UserError("--channel and --to say where to, and need --deliver");
-  if (channel === undefined || chatId === undefined) {
+  if (!channel?.trim() || !chatId?.trim()) {
     throw new UserError("--channel and --to go together", {
       hint: "Leave out both to tell the owner",
     });

@@ -2,7 +2,7 @@
 
 import type { App } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
-import type { Job } from "../core/schedule.ts";
+import type { Job, NewJob } from "../core/schedule.ts";
 import { quote } from "../lib/file-error.ts";
 import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
@@ -77,9 +77,20 @@ async function list({ app, options }: CommandContext): Promise<ExitCode> {
   return 0;
 }
 
+/** Most often a slip of the pen, which would show only when an answer comes elsewhere. */
+async function warnOfChannel(app: App, { to }: NewJob): Promise<void> {
+  if (to === undefined) return;
+  const known = (await app.channels()).find(({ name }) => name === to.channel);
+  if (!known?.exists || !known.enabled)
+    app.log.warn("The channel is not enabled: as long as it is not, the answers go to the owner", {
+      channel: to.channel,
+    });
+}
+
 async function add({ app, options, signal }: CommandContext): Promise<ExitCode> {
   const jobs = await app.jobs();
   const wanted = jobOptions(options, jobs.timeZone);
+  await warnOfChannel(app, wanted);
   await ensureWorkspace(app);
   const job = await jobs.add(wanted);
   await tellGateway(app, signal);

@@ -2,9 +2,11 @@
 
 import * as v from "valibot";
 import type { App } from "../core/app.ts";
+import { UserError } from "../core/errors.ts";
 import type { TaskInfo } from "../core/tasks.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { explained } from "../lib/file-error.ts";
+import { explained, quote } from "../lib/file-error.ts";
+import { refuseNewer } from "../lib/json-file.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { join } from "../lib/path.ts";
 import { safeJson } from "../lib/safe-json.ts";
@@ -35,15 +37,23 @@ const row = v.object({
 });
 type Row = v.InferOutput<typeof row>;
 
-const file = v.object({ tasks: v.array(v.unknown()) });
+/** Of the file as it is read here. */
+const VERSION = 1;
+const file = v.object({ v: v.optional(v.unknown()), tasks: v.array(v.unknown()) });
 
 /** What a gateway that has ended left open is over: the next one says so in its chats. */
 async function recorded(app: App): Promise<readonly Row[]> {
   const { workspace } = await app.paths();
   const path = join(workspace, ".nanobot", "tasks.json");
   const bytes = await explained("read", path, () => readIfThere(app, path));
+  if (bytes === undefined) return [];
   const { success, output } = v.safeParse(file, parseJson(new TextDecoder().decode(bytes)));
-  if (!success) return [];
+  if (!success) {
+    throw new UserError(`Cannot understand ${quote(path)}`, {
+      hint: "The next gateway keeps it under another name and begins a new one",
+    });
+  }
+  refuseNewer(output, { path, version: VERSION });
   return output.tasks
     .map((task) => v.safeParse(row, task))
     .flatMap((parsed) => (parsed.success ? [parsed.output] : []))
@@ -52,11 +62,11 @@ async function recorded(app: App): Promise<readonly Row[]> {
     );
 }
 
-async function readIfThere({ platform }: App, path: string): Promise<Uint8Array> {
+async function readIfThere({ platform }: App, path: string): Promise<Uint8Array | undefined> {
   try {
     return await platform.files.read(path, { end: LONGEST_FILE });
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return new Uint8Array();
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

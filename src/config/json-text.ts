@@ -5,6 +5,7 @@ import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
 import { utf16Of } from "../lib/charset.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { findJsonProblem, lineAt } from "../lib/json-problem.ts";
 import { shown } from "./keys.ts";
 import type { Path } from "./shape.ts";
 
@@ -86,7 +87,8 @@ export async function parseConfigText(text: string, path: string): Promise<unkno
     value = JSON.parse(text);
   } catch {
     // The engine's message quotes the text, where secrets are.
-    throw await syntaxError(text, path);
+    const { line, problem } = await findJsonProblem(text);
+    throw configError(path, line, problem);
   }
   if (structure?.kind === "twice") {
     throw configError(
@@ -147,45 +149,6 @@ function unescapeKey(token: string): string {
     // Not a JSON string, so the file is no JSON, and the parser says so with the line.
     return token;
   }
-}
-
-/** What the parser missed, by the name of its error, in words. */
-const problems: Readonly<Record<string, string>> = {
-  PropertyNameExpected: "expected a key in double quotes",
-  ValueExpected: "expected a value",
-  ColonExpected: "expected a colon after the key",
-  CommaExpected: "a comma is missing",
-  CloseBraceExpected: "a closing } is missing",
-  CloseBracketExpected: "a closing ] is missing",
-  EndOfFileExpected: "there is more after the end",
-  InvalidCommentToken: "JSON has no comments",
-  UnexpectedEndOfComment: "JSON has no comments",
-  UnexpectedEndOfString: "a string is not closed",
-  InvalidUnicode: "a \\u is not followed by four hexadecimal digits",
-  InvalidEscapeCharacter: "a backslash in a string must be written twice",
-  InvalidCharacter: "a control character in a string must be escaped",
-};
-
-async function syntaxError(text: string, path: string): Promise<UserError> {
-  const { parseTree, printParseErrorCode } = await import("jsonc-parser");
-  const errors: Parameters<typeof parseTree>[1] = [];
-  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
-  const error = errors[0];
-  // What only the engine refuses has no place.
-  if (error === undefined) return configError(path, undefined, "it is not valid JSON");
-  const before = text.slice(0, error.offset).trimEnd();
-  const isAfterComma = before.endsWith(",") && /^[}\]]/.test(text.slice(error.offset));
-  if (isAfterComma) return configError(path, lineAt(text, before.length - 1), "there is a comma too many");
-  const name = printParseErrorCode(error.error);
-  const isMissing = name.startsWith("Close") || name === "CommaExpected";
-  const offset = isMissing ? before.length : error.offset;
-  return configError(path, lineAt(text, offset), problems[name] ?? "this is not JSON");
-}
-
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
-  return line;
 }
 
 /** The line of the key at `path`, or of the nearest thing around it that is there. */

@@ -5,6 +5,7 @@
 
 import * as v from "valibot";
 import { channels as channelRegistry } from "../channels/registry.ts";
+import { isTimeZone } from "../lib/zoned-time.ts";
 import {
   amount,
   anythingByName,
@@ -21,7 +22,7 @@ import {
   whole,
 } from "./schema-entry.ts";
 import { tools } from "./schema-tools.ts";
-import { isTimeZone, TIME_ZONE } from "./time-zone.ts";
+import { TIME_ZONE } from "./time-zone.ts";
 
 const timeZone = shaped(TIME_ZONE, isTimeZone);
 

@@ -12,6 +12,12 @@ export type OutboundId = string & { readonly __kind: "outbound" };
 /** What kind of source a message came from. Nothing outside a channel ever asks for a channel's name. */
 export type Origin = "chat" | "cron" | "heartbeat" | "subagent" | "api";
 
+/** What began a turn, and what that noted of its message. */
+export interface Source {
+  readonly origin: Origin;
+  readonly metadata: JsonObject;
+}
+
 /** A file beside a message, already on disk. `path` is absolute; `mime` is what its magic bytes say. */
 export interface Media {
   readonly path: string;
@@ -37,7 +43,14 @@ export interface InboundMessage {
   readonly thread?: string;
   /** The platform's message that an answer should quote. */
   readonly replyTo?: string;
+  /** Of what came of a task: what began the turn that asked for it. Whoever hears of that turn hears of this. */
+  readonly askedBy?: Source;
   readonly metadata: JsonObject;
+}
+
+/** What a turn goes back to in the end. */
+export function sourceOf({ askedBy, origin, metadata }: InboundMessage): Source {
+  return askedBy ?? { origin, metadata };
 }
 
 /** A button. Whoever presses it says `send` in the chat. */

@@ -24,7 +24,13 @@ export interface Job {
   /** Whether somebody is told what comes of it. */
   readonly deliver: boolean;
   /** The chat that is told; without one the owner. */
-  readonly to?: { readonly channel: string; readonly chatId: string; readonly thread?: string };
+  readonly to?: {
+    readonly channel: string;
+    readonly chatId: string;
+    readonly thread?: string;
+    /** The session that the job was made in, which is to know what it came to. */
+    readonly sessionKey?: string;
+  };
   /** What becomes of a run whose time passed while nobody was there: made up for once, or left out. */
   readonly misfire: "once" | "skip";
   readonly deleteAfterRun: boolean;

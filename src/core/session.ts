@@ -52,13 +52,25 @@ export interface Unconsolidated {
   readonly isArchived: boolean;
   /** Tells the file from another that has taken its place since. */
   readonly inode: number;
-  /** As stored, but for those of a turn that is longer by itself than was asked for: they are cut. */
+  /**
+   * What was said, as stored, without what was only thought and with results of tools cut short. In a turn that is longer
+   * by itself than was asked for, more is cut.
+   */
   readonly messages: readonly StoredMessage[];
-  /** Where in the file they begin and end, in bytes. */
+  /** Where in the file they begin, with what was passed over, and end, in bytes. */
   readonly from: number;
   readonly to: number;
   /** More whole turns come after them. */
   readonly hasMore: boolean;
+  readonly passed?: PassedOver;
+}
+
+/** Older turns than anybody wants to put into memory. They stay in the session's file. */
+export interface PassedOver {
+  readonly messages: number;
+  /** Timestamps of the first and of the last one, as stored. */
+  readonly since?: string;
+  readonly until?: string;
 }
 
 /** A file of a session, for whoever searches it. */
@@ -141,12 +153,18 @@ export interface SessionStore {
   /**
    * The oldest whole turns that are not in memory yet: at most `maxTokens` of them, and one in any case; none of the
    * newest that fit `keepTokens` together, nor the very newest unless that is 0. A turn is whole when it ended with an
-   * answer or another began after it, or when its file is in the archive. `place` is a session, or a file of the
-   * archive. Without the lock. `undefined` when there are none, as in a session of the original that is not copied yet.
+   * answer or another began after it, or when its file is in the archive. Turns that are older than the newest
+   * `mostTokens` of what was said are passed over. `place` is a session, or a file of the archive. Without the lock.
+   * `undefined` when there are none, as in a session of the original that is not copied yet.
    */
   unconsolidated(
     place: SessionKeyed | { readonly archive: string },
-    options: { readonly maxTokens: number; readonly keepTokens: number; readonly signal: AbortSignal },
+    options: {
+      readonly maxTokens: number;
+      readonly keepTokens: number;
+      readonly mostTokens?: number;
+      readonly signal: AbortSignal;
+    },
   ): Promise<Unconsolidated | undefined>;
   /**
    * They are in memory now, so that the prompt begins after them; the newest turns of about `keepMessages` messages are

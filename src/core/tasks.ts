@@ -1,6 +1,6 @@
 /** Tasks that subagents work on, each in a thread of its own. */
 
-import type { InboundId, Origin } from "./messages.ts";
+import type { InboundId, Origin, Source } from "./messages.ts";
 
 export interface TaskInfo {
   /** Short, and stable over restarts. */
@@ -26,6 +26,8 @@ export interface TaskAsker {
   readonly channel: string;
   readonly chatId: string;
   readonly thread?: string;
+  /** What its turn goes back to, where nobody waits for it. */
+  readonly source?: Source;
   readonly signal: AbortSignal;
 }
 

@@ -173,6 +173,8 @@ export interface ToolPorts {
   /** Left out where nobody keeps the time, and where no subagent may begin. */
   readonly jobs?: Jobs | undefined;
   readonly tasks?: Spawner | undefined;
+  /** Tells the owner of a loop that was stopped, once an hour for each `key`. Never throws and never waits. */
+  readonly tellOwner?: ((text: string, key: string) => void) | undefined;
   readonly clock: Pick<Clock, "giveWay" | "now">;
   /** Left out where no program may run. */
   readonly ripgrep?: Ripgrep | undefined;

@@ -1,6 +1,6 @@
 /** The tools of one agent behind one wrapper, as the loop and `nanobot tools call` use them. */
 
-import type { InboundId, Origin } from "./messages.ts";
+import type { InboundId, Origin, Source } from "./messages.ts";
 import type { ToolCall, ToolDefinition } from "./model.ts";
 import type { ToolResult } from "./tool.ts";
 
@@ -14,6 +14,8 @@ export interface ToolRun {
   readonly channel: string;
   readonly chatId: string;
   readonly thread?: string;
+  /** What the turn goes back to, where nobody waits for it. */
+  readonly source?: Source;
   readonly signal: AbortSignal;
 }
 

@@ -17,26 +17,45 @@ const problems: Readonly<Record<string, string>> = {
   InvalidCharacter: "a control character in a string must be escaped",
 };
 
-function lineAt(text: string, offset: number): number {
+/** Counted from 1. */
+export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
   return line;
 }
 
-/** As in `line 12: there is a comma too many`. Nothing of the text is quoted, since secrets may be in it. */
-export async function jsonProblem(text: string): Promise<string> {
-  if (text.trim() === "") return "it is empty";
+export interface JsonProblem {
+  /** Counted from 1; `undefined` when it is no one line's. */
+  readonly line: number | undefined;
+  readonly problem: string;
+}
+
+/** Why `text` is not JSON. Nothing of it is quoted, since secrets may be in it. */
+export async function findJsonProblem(text: string): Promise<JsonProblem> {
+  if (text.trim() === "") return { line: undefined, problem: "it is empty" };
   const { parseTree, printParseErrorCode } = await import("jsonc-parser");
   const errors: Parameters<typeof parseTree>[1] = [];
-  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  try {
+    parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    // The parser calls itself for each level.
+    if (!(error instanceof RangeError)) throw error;
+    return { line: undefined, problem: "it is nested too deeply" };
+  }
   const error = errors[0];
   // What only the engine refuses has no place.
-  if (error === undefined) return "it is not JSON";
+  if (error === undefined) return { line: undefined, problem: "it is not valid JSON" };
   const before = text.slice(0, error.offset).trimEnd();
   if (before.endsWith(",") && /^[}\]]/.test(text.slice(error.offset)))
-    return `line ${lineAt(text, before.length - 1)}: there is a comma too many`;
+    return { line: lineAt(text, before.length - 1), problem: "there is a comma too many" };
   const name = printParseErrorCode(error.error);
   const isMissing = name.startsWith("Close") || name === "CommaExpected";
   const line = lineAt(text, isMissing ? before.length : error.offset);
-  return `line ${line}: ${problems[name] ?? "this is not JSON"}`;
+  return { line, problem: problems[name] ?? "this is not JSON" };
+}
+
+/** The same in one text, as in `line 12: there is a comma too many`. */
+export async function jsonProblem(text: string): Promise<string> {
+  const { line, problem } = await findJsonProblem(text);
+  return line === undefined ? problem : `line ${line}: ${problem}`;
 }

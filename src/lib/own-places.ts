@@ -41,6 +41,18 @@ export function ownPlaces({
   };
 }
 
+/**
+ * Where a place that is open below a closed one really is. `undefined` where a link stands in its stead: it would open
+ * whatever that leads to.
+ */
+export async function openPlace(
+  files: Pick<FileSystem, "linkStat" | "readLink" | "realPath">,
+  path: string,
+): Promise<string | undefined> {
+  const [real, folder] = await Promise.all([followLinks(files, path), followLinks(files, dirname(path))]);
+  return real === join(folder, basename(path)) ? real : undefined;
+}
+
 /** How the copies of a configuration that was changed are named. */
 export const BACKUP = ".bak-";
 

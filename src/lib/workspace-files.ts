@@ -5,7 +5,7 @@ import type { FileSystem } from "../core/platform.ts";
 import type { PinnedFiles, RealPath, ToolFiles } from "../core/tool.ts";
 import { explained, quote } from "./file-error.ts";
 import { isInside } from "./inside.ts";
-import { BACKUP, foldPath } from "./own-places.ts";
+import { BACKUP, foldPath, openPlace } from "./own-places.ts";
 import { basename, isAbsolute, relative, SEPARATOR } from "./path.ts";
 import { followLinks } from "./real-path.ts";
 import { isTemporaryName } from "./temporary-name.ts";
@@ -60,7 +60,9 @@ export function createWorkspaceFiles({
   standIn,
 }: WorkspaceFilesOptions): ToolFiles {
   const isHomeKnown = home !== undefined && isAbsolute(home);
-  const open = [readable, ownResults].filter((place) => place !== undefined);
+  const open = [readable, ownResults].flatMap((place) =>
+    place === undefined ? [] : (absolute(place) ?? []),
+  );
 
   function absolute(path: string): string | undefined {
     // Put together as text: join() would shorten `link/..`, which the walk must see.
@@ -94,7 +96,10 @@ export function createWorkspaceFiles({
     const closed = (place: string) => isInside(place, folded) || folded.startsWith(`${place}${BACKUP}`);
     if (!(await places(hidden)).some((place) => closed(foldPath(place)))) return false;
     if (access === "write") return true;
-    return !(await places(open)).some((place) => isInside(place, real));
+    const opened = await Promise.all(
+      open.map((place) => explained("find", place, () => openPlace(system, place))),
+    );
+    return !opened.some((place) => place !== undefined && isInside(place, real));
   }
 
   /** A file in the place of a folder above one of ours would block it just as well. */

@@ -2,14 +2,16 @@
 
 import type { BackgroundPause } from "../core/background.ts";
 import type { Consolidation, MemoryStore } from "../core/memory.ts";
-import type { Clock, Locks, Log } from "../core/platform.ts";
+import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
 import type { SessionFile, SessionStore } from "../core/session.ts";
 import { aborted } from "../lib/abort.ts";
+import { maskLookalikes } from "../lib/mask.ts";
 import type { ConsolidationModel } from "./ask.ts";
 import { createQueue } from "./queue.ts";
 import { createRemember } from "./remember.ts";
 import { createStamps } from "./stamp.ts";
 import { createStep, createStepJob } from "./step.ts";
+import { createWrittenNotes } from "./written.ts";
 
 /** The part of the budget that a conversation may take before it is shortened: below what the window cuts by itself. */
 const SOFT_LIMIT = 0.85;
@@ -30,6 +32,7 @@ export interface ConsolidationOptions {
   readonly memory: MemoryStore;
   readonly sessions: Pick<SessionStore, "files" | "unconsolidated" | "consolidated">;
   readonly model: () => Promise<ConsolidationModel>;
+  readonly files: FileSystem;
   readonly clock: Clock;
   readonly locks: Locks;
   readonly log: Log;
@@ -45,32 +48,49 @@ export interface ConsolidationOptions {
   readonly keepMessages?: number;
   readonly pause: BackgroundPause;
   readonly timeZone: string;
+  /** Takes the secrets that are known out of a text. What only looks like one goes too: memory is kept for ever. */
+  readonly mask: (text: string) => string;
   /** The process goes on for long: what fails is tried again later. Otherwise at once, and what must wait is left to the next. */
   readonly isPatient: boolean;
 }
 
+interface Silence {
+  /** By the clock, and by the time that the process has run. */
+  readonly at: number;
+  readonly elapsed: number;
+  /** An earlier process left it. */
+  readonly isFound: boolean;
+}
+
 export function createConsolidation({ keepMessages = 8, ...options }: ConsolidationOptions): Consolidation {
-  const { memory, sessions, clock, log, timeZone, ratio, idleMinutes } = options;
-  const stamps = createStamps(timeZone);
-  const remember = createRemember({ memory, clock, log, stamps, timeZone });
-  const step = createStep({ ...options, keepMessages, stamps, remember });
+  const { memory, sessions, files, clock, log, workspace, timeZone, ratio, idleMinutes } = options;
+  const mask = (text: string) => maskLookalikes(options.mask(text));
+  const telling = { stamps: createStamps(timeZone), mask };
+  const remember = createRemember({ ...telling, memory, clock, log, timeZone });
+  const notes = createWrittenNotes({ files, log, workspace });
+  const step = createStep({ ...options, keepMessages, telling, remember, notes });
   const queue = createQueue({ clock, log, create: createStepJob, step });
   const idleMs = idleMinutes * 60_000;
-  /** When something happened last in which session, the one that was watched for longest first. */
-  const watched = new Map<string, number>();
+  /** Since when which session has been silent, the one that was watched for longest first. */
+  const watched = new Map<string, Silence>();
 
-  function watch(key: string, at: number): void {
+  function watch(key: string, silence: Silence): void {
     if (idleMs === 0) return;
     watched.delete(key);
-    watched.set(key, at);
+    watched.set(key, silence);
     const [oldest] = watched.keys();
     if (watched.size > MOST_WATCHED && oldest !== undefined) watched.delete(oldest);
   }
 
+  function isLong({ at, elapsed }: Silence): boolean {
+    // The clock may be set back, and a machine that sleeps does not count.
+    return Math.max(clock.now() - at, clock.elapsed() - elapsed) >= idleMs;
+  }
+
   function takeSilent(): void {
-    for (const [key, at] of watched) {
-      if (clock.now() - at < idleMs) continue;
-      if (!queue.add({ key }, 0)) return;
+    for (const [key, silence] of watched) {
+      if (!isLong(silence)) continue;
+      if (!queue.add({ place: { key }, keepTokens: 0, isFound: silence.isFound })) return;
       watched.delete(key);
     }
   }
@@ -88,9 +108,10 @@ export function createConsolidation({ keepMessages = 8, ...options }: Consolidat
   /** For what earlier processes left. */
   async function lookBack(): Promise<void> {
     const files = await sessions.files();
-    for (const { path } of recent(files, true)) queue.add({ archive: path }, 0);
+    for (const { path } of recent(files, true))
+      queue.add({ place: { archive: path }, keepTokens: 0, isFound: true });
     for (const { key, modifiedMs } of recent(files, false)) {
-      if (!watched.has(key)) watch(key, modifiedMs);
+      if (!watched.has(key)) watch(key, { at: modifiedMs, elapsed: clock.elapsed(), isFound: true });
     }
     takeSilent();
   }
@@ -98,12 +119,14 @@ export function createConsolidation({ keepMessages = 8, ...options }: Consolidat
   return {
     turnEnded({ key, tokens, budget }) {
       if (NOT_REMEMBERED.test(key)) return;
-      watch(key, clock.now());
-      if (tokens > SOFT_LIMIT * budget) queue.add({ key }, Math.floor(ratio * budget));
+      watch(key, { at: clock.now(), elapsed: clock.elapsed(), isFound: false });
+      if (tokens <= SOFT_LIMIT * budget) return;
+      queue.add({ place: { key }, keepTokens: Math.floor(ratio * budget), isFound: false });
     },
     archived({ key, path }) {
       watched.delete(key);
-      if (!NOT_REMEMBERED.test(key)) queue.add({ archive: path }, 0);
+      if (NOT_REMEMBERED.test(key)) return;
+      queue.add({ place: { archive: path }, keepTokens: 0, isFound: false });
     },
     async run(signal) {
       try {

@@ -44,7 +44,7 @@ function timeOf(id: string): string | undefined {
 export function createFacts({ files, clock, log, path, folder }: FactsOptions): Facts {
   const versionPath = (id: string) => join(folder, `${id}.md`);
 
-  async function textOf(file: string): Promise<string | undefined> {
+  async function bytesOf(file: string): Promise<Buffer | undefined> {
     return explained("read", file, async () => {
       const stat = await files.linkStat(file);
       if (stat === undefined) return undefined;
@@ -53,9 +53,11 @@ export function createFacts({ files, clock, log, path, folder }: FactsOptions): 
       if (stat.bytes > LARGEST) {
         throw new UserError(`Cannot use ${quote(file)}: it is larger than ${LARGEST / 1024} KiB`);
       }
-      return Buffer.from(await files.read(file, { end: LARGEST })).toString("utf8");
+      return Buffer.from(await files.read(file, { end: LARGEST }));
     });
   }
+
+  const textOf = async (file: string) => (await bytesOf(file))?.toString("utf8");
 
   /** Newest first. */
   async function ids(): Promise<readonly string[]> {
@@ -69,14 +71,15 @@ export function createFacts({ files, clock, log, path, folder }: FactsOptions): 
       .reverse();
   }
 
-  async function keep(text: string): Promise<void> {
+  /** Byte by byte: it may have been written in another encoding. */
+  async function keep(bytes: Buffer): Promise<void> {
     const before = await ids();
     const newest = timeOf(before[0] ?? "");
     // Two in one millisecond, or after the clock was set back, come in their order all the same.
     const now = Math.max(clock.now(), newest === undefined ? 0 : Date.parse(newest) + 1);
     await files.makeFolder(folder, { mode: FOLDER_MODE });
     const kept = versionPath(idOf(now));
-    await files.replace(kept, Buffer.from(text), { mode: FILE_MODE });
+    await files.replace(kept, bytes, { mode: FILE_MODE });
     log.info("Kept what MEMORY.md said before", { path: kept });
     for (const id of before.slice(KEPT_VERSIONS - 1)) await files.remove(versionPath(id));
   }
@@ -89,15 +92,17 @@ export function createFacts({ files, clock, log, path, folder }: FactsOptions): 
       if (bytes.length > LARGEST) {
         throw new UserError(`Cannot write ${quote(path)}: it would be larger than ${LARGEST / 1024} KiB`);
       }
-      const before = (await textOf(path)) ?? "";
-      if (before !== seen) return false;
-      if (before === text) return true;
-      await explained("write", path, async () => {
-        if (before !== "") await keep(before);
+      const before = (await bytesOf(path)) ?? Buffer.alloc(0);
+      if (before.toString("utf8") !== seen) return false;
+      if (before.equals(bytes)) return true;
+      return explained("write", path, async () => {
+        if (before.length > 0) await keep(before);
         await files.makeFolder(dirname(path), { mode: FOLDER_MODE });
+        // Whoever edits it by hand knows of no lock, and keeping a version takes time.
+        if (!before.equals((await bytesOf(path)) ?? Buffer.alloc(0))) return false;
         await files.replace(path, bytes, { mode: (await files.stat(path))?.mode ?? FILE_MODE });
+        return true;
       });
-      return true;
     },
     async versions() {
       const found = await Promise.all(

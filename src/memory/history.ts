@@ -60,7 +60,9 @@ export function createHistory({ files, folder, timeZone }: HistoryOptions): Hist
       const bytes = await files.read(file, { start, end: size });
       // The first line is cut, and the first entry may be.
       const from = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
-      const entries = parse(Buffer.from(bytes.subarray(from)).toString("utf8").replaceAll("\0", ""));
+      const text = Buffer.from(bytes.subarray(from)).toString("utf8");
+      // A power cut leaves NULs, and an editor a mark at the beginning.
+      const entries = parse(text.replaceAll("\0", "").replace(/^\ufeff/, ""));
       if (start === 0) return entries.slice(-limit);
       if (entries.length > limit || length >= LONGEST_READ) return entries.slice(1).slice(-limit);
     }

@@ -11,6 +11,8 @@ export interface Job {
   readonly place: Place;
   /** The newest turns that stay out, as `SessionStore.unconsolidated` takes it. */
   keepTokens: number;
+  /** Nobody asked for it: it was found at the start. */
+  isFound: boolean;
 }
 
 /** What comes next of a job: its next step, at once or later, or nothing. */
@@ -26,7 +28,7 @@ export interface QueueOptions<J extends Job> {
 
 export interface Queue {
   /** A place that waits already is not put behind itself. Says whether it is in the queue. Never throws. */
-  add(place: Place, keepTokens: number): boolean;
+  add(job: Job): boolean;
   /** Resolves when the queue is empty or nothing more is done. */
   settled(signal: AbortSignal): Promise<void>;
   /** Gives up what is going on, for good. Resolves when it is over. */
@@ -100,17 +102,18 @@ export function createQueue<J extends Job>({ clock, log, create, step }: QueueOp
   }
 
   return {
-    add(place, keepTokens) {
+    add({ place, keepTokens, isFound }) {
       if (stopped.signal.aborted) return false;
       const id = "archive" in place ? `archive ${place.archive}` : `session ${place.key}`;
       const known = waiting.get(id);
       if (known !== undefined) {
         known.job.keepTokens = Math.min(known.job.keepTokens, keepTokens);
+        known.job.isFound &&= isFound;
         known.isAskedAgain = known.isRunning;
         return true;
       }
       if (waiting.size >= MOST) return false;
-      const job = create({ place, keepTokens });
+      const job = create({ place, keepTokens, isFound });
       waiting.set(id, { job, dueMs: clock.elapsed(), isRunning: false, isAskedAgain: false });
       wake();
       working ??= work();

@@ -4,10 +4,12 @@ import type { MemoryStore } from "../core/memory.ts";
 import type { ModelErrorKind } from "../core/model.ts";
 import type { Clock, Log } from "../core/platform.ts";
 import type { Unconsolidated } from "../core/session.ts";
+import { passedOver } from "../lib/phrases.ts";
 import { type Answer, askForMemory, type ConsolidationModel } from "./ask.ts";
-import { conversationText, rawText } from "./conversation.ts";
-import { keepsFacts } from "./kept-facts.ts";
-import type { Stamps } from "./stamp.ts";
+import { conversationText, rawText, type Telling } from "./conversation.ts";
+import { keepsFacts, saysNoChange } from "./kept-facts.ts";
+import { plainText } from "./plain-text.ts";
+import { createMomentOf } from "./search/moments.ts";
 
 /** In characters. It is part of every prompt. */
 const LONGEST_FACTS = 32_000;
@@ -26,11 +28,10 @@ export type Remembered =
       readonly isCutOff: boolean;
     };
 
-export interface RememberOptions {
+export interface RememberOptions extends Telling {
   readonly memory: MemoryStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly stamps: Stamps;
   readonly timeZone: string;
 }
 
@@ -50,7 +51,10 @@ export interface Remember {
   keepRaw(turns: Unconsolidated): Promise<void>;
 }
 
-export function createRemember({ memory, clock, log, stamps, timeZone }: RememberOptions): Remember {
+export function createRemember({ memory, clock, log, stamps, mask, timeZone }: RememberOptions): Remember {
+  const telling = { stamps, mask };
+  const momentOf = createMomentOf(timeZone);
+
   async function facts(): Promise<string | undefined> {
     try {
       return await memory.facts();
@@ -62,14 +66,26 @@ export function createRemember({ memory, clock, log, stamps, timeZone }: Remembe
 
   /** When the last of it was said. */
   function timeOf({ messages }: Unconsolidated): number {
-    const ms = Date.parse(messages.findLast(({ timestamp }) => timestamp !== undefined)?.timestamp ?? "");
-    return Number.isNaN(ms) ? clock.now() : Math.min(ms, clock.now());
+    const last = messages.findLast(({ timestamp }) => timestamp !== undefined)?.timestamp;
+    return Math.min(momentOf(last) ?? clock.now(), clock.now());
+  }
+
+  /** With word of what nobody put into memory, so that it is not looked for in vain. */
+  function append(text: string, turns: Unconsolidated): Promise<void> {
+    const { key, passed } = turns;
+    const [since, until] = [passed?.since, passed?.until].map(stamps.ofLine);
+    const note =
+      passed === undefined ? "" : `\n${passedOver({ key, messages: passed.messages, since, until })}`;
+    return memory.appendHistory(`${text}${note}`, { at: timeOf(turns) });
   }
 
   /** The text that takes the place of `seen`; `undefined` when that stays. */
   function updateOf(answer: Extract<Answer, { ok: true }>, seen: string | undefined): string | undefined {
-    const { update } = answer;
-    if (update === undefined || seen === undefined || update === seen.trim()) return undefined;
+    const { update: given } = answer;
+    if (given === undefined || seen === undefined || saysNoChange(given)) return undefined;
+    // A secret that is in the file already is there because its owner wants it so.
+    const update = mask(seen) === seen ? mask(given) : given;
+    if (update === plainText(seen)) return undefined;
     const refusal =
       update.length > LONGEST_FACTS
         ? `it is longer than ${LONGEST_FACTS} characters`
@@ -95,7 +111,7 @@ export function createRemember({ memory, clock, log, stamps, timeZone }: Remembe
     facts,
 
     async remember(turns, { choice, withFacts, signal }) {
-      const conversation = conversationText(turns.messages, stamps);
+      const conversation = conversationText(turns.messages, telling);
       // Chat commands and the like: nothing was said.
       if (conversation === "") return { ok: true, summary: "" };
       let entry: string | undefined;
@@ -117,8 +133,8 @@ export function createRemember({ memory, clock, log, stamps, timeZone }: Remembe
         const isStale = update !== undefined && (await facts()) !== seen;
         if (isStale && entry === undefined && asked < MOST_QUESTIONS) continue;
         if (entry === undefined) {
-          entry = answer.entry;
-          await memory.appendHistory(entry, { at: timeOf(turns) });
+          entry = mask(answer.entry);
+          await append(entry, turns);
         }
         if (update === undefined || seen === undefined) return { ok: true, summary: entry };
         if (await replace(update, seen)) return { ok: true, summary: entry };
@@ -128,8 +144,8 @@ export function createRemember({ memory, clock, log, stamps, timeZone }: Remembe
     },
 
     async keepRaw(turns) {
-      if (conversationText(turns.messages, stamps) === "") return;
-      await memory.appendHistory(rawText(turns.messages, stamps), { at: timeOf(turns) });
+      if (conversationText(turns.messages, telling) === "") return;
+      await append(rawText(turns.messages, telling), turns);
     },
   };
 }

@@ -6,10 +6,10 @@ import type { SessionStore, Unconsolidated } from "../core/session.ts";
 import { limitSignal } from "../lib/abort.ts";
 import { estimateTokens } from "../lib/estimate.ts";
 import { type ConsolidationModel, QUESTION_TOKENS } from "./ask.ts";
-import { conversationText } from "./conversation.ts";
+import { conversationText, type Telling } from "./conversation.ts";
 import type { Job, Next } from "./queue.ts";
 import type { Remember, Remembered } from "./remember.ts";
-import type { Stamps } from "./stamp.ts";
+import type { Written, WrittenNotes } from "./written.ts";
 
 /** Of a conversation in one question, whatever the model takes: it overlooks things in more. */
 const MOST_TOKENS = 24_000;
@@ -17,6 +17,16 @@ const MOST_TOKENS = 24_000;
 const SHARE = 0.5;
 const LEAST_SHARE = 0.1;
 const FEWEST_TOKENS = 100;
+/** The part of its longest reply that the facts may take, so that a model can give them back whole beside an entry. */
+const FACTS_SHARE = 0.8;
+
+/**
+ * Of a conversation that was never put into memory, in tokens, unless a prompt takes more: years of one that was copied
+ * here would cost hundreds of questions.
+ */
+const MOST_BEHIND = 200_000;
+/** For all that nobody asked for. What remains is looked at when somebody speaks there again, or at the next start. */
+const MOST_FOUND_QUESTIONS = 50;
 
 /** After the first failure, the second, …; then no model is asked any more. */
 const WAITS_MS = [30_000, 120_000] as const;
@@ -37,7 +47,7 @@ export interface StepJob extends Job {
   /** The model had more to say than it may. */
   isWithoutFacts: boolean;
   /** In the history already, and not noted in the session yet. */
-  written: { readonly turns: Unconsolidated; readonly summary: string | undefined } | undefined;
+  written: Written | undefined;
 }
 
 export function createStepJob(job: Job): StepJob {
@@ -52,7 +62,8 @@ export interface StepOptions {
   readonly sessions: Pick<SessionStore, "unconsolidated" | "consolidated">;
   readonly model: () => Promise<ConsolidationModel>;
   readonly remember: Remember;
-  readonly stamps: Stamps;
+  readonly notes: WrittenNotes;
+  readonly telling: Telling;
   readonly clock: Clock;
   readonly locks: Locks;
   readonly log: Log;
@@ -63,8 +74,9 @@ export interface StepOptions {
 }
 
 export function createStep(options: StepOptions): (job: StepJob, signal: AbortSignal) => Promise<Next> {
-  const { sessions, model, remember, stamps, clock, locks, log, workspace, keepMessages, pause, isPatient } =
+  const { sessions, model, remember, notes, telling, clock, locks, log, workspace, pause, isPatient } =
     options;
+  let foundQuestions = 0;
 
   /** A process that is about to end leaves what must wait to the next one. */
   const later = (inMs: number): Next => (isPatient ? { inMs } : "done");
@@ -82,20 +94,27 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
   ): Promise<Batch | undefined> {
     const prompt = choice.scale.fit(choice.promptTokens);
     const facts = job.isWithoutFacts ? undefined : await remember.facts();
-    const room = prompt - QUESTION_TOKENS - estimateTokens(facts ?? "");
-    const withFacts = facts !== undefined && room >= prompt * LEAST_SHARE;
+    const factsTokens = estimateTokens(facts ?? "");
+    const room = prompt - QUESTION_TOKENS - factsTokens;
+    const isRoomFor = room >= prompt * LEAST_SHARE && factsTokens <= choice.maxTokens * FACTS_SHARE;
+    const withFacts = facts !== undefined && isRoomFor;
     const most = Math.min(MOST_TOKENS, prompt * SHARE, withFacts ? room : prompt) / job.divisor;
     let maxTokens = Math.max(FEWEST_TOKENS, Math.floor(most));
     for (const limit = maxTokens; ; maxTokens = Math.floor(maxTokens / 2)) {
       const turns = await sessions.unconsolidated(job.place, {
         maxTokens,
         keepTokens: job.keepTokens,
+        mostTokens: Math.max(MOST_BEHIND, prompt),
         signal,
       });
       if (turns === undefined) return undefined;
       // Many short lines take more as text than they did as messages.
-      const taken = estimateTokens(conversationText(turns.messages, stamps));
-      if (taken <= limit * 1.2 || maxTokens <= FEWEST_TOKENS) return { turns, withFacts };
+      const taken = estimateTokens(conversationText(turns.messages, telling));
+      if (taken > limit * 1.2 && maxTokens > FEWEST_TOKENS) continue;
+      if (facts !== undefined && !isRoomFor) {
+        log.warn("Left MEMORY.md as it is, because it is too long for the model", { tokens: factsTokens });
+      }
+      return { turns, withFacts };
     }
   }
 
@@ -119,19 +138,17 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
   }
 
   /** Notes in the session that its turns are in memory. */
-  async function mark(
-    job: StepJob,
-    { turns, summary }: NonNullable<StepJob["written"]>,
-    signal: AbortSignal,
-  ): Promise<Next> {
+  async function mark(job: StepJob, { turns, summary }: Written, signal: AbortSignal): Promise<Next> {
     const limited = limitSignal(signal, { clock, ms: isPatient ? LONGEST_LOCK_WAIT_MS : undefined });
     try {
       const isNoted = await sessions.consolidated(turns, {
-        keepMessages,
+        keepMessages: options.keepMessages,
         ...(summary === undefined ? {} : { summary }),
         signal: limited.signal,
       });
-      Object.assign(job, fresh());
+      await notes.remove(turns);
+      // What was too long for the model is so for what comes next, too.
+      Object.assign(job, { ...fresh(), divisor: job.divisor });
       if (isNoted) log.info("Put a part of a conversation into memory", { session: turns.key });
       return isNoted && turns.hasMore ? "now" : "done";
     } catch (error) {
@@ -142,12 +159,19 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
     }
   }
 
+  function enough({ place }: StepJob): Next {
+    log.info("Left a conversation for later, because many wait to be put into memory", { ...place });
+    return "done";
+  }
+
   /** Under the lock of all that writes memory. */
   async function work(job: StepJob, signal: AbortSignal): Promise<Next> {
     const choice = await model();
     const batch = await nextTurns(job, choice, signal);
     if (batch === undefined) return "done";
     const { turns, withFacts } = batch;
+    job.written = await notes.find(turns);
+    if (job.written !== undefined) return mark(job, job.written, signal);
     let summary: string | undefined;
     if (choice.offline || job.attempts >= MOST_ATTEMPTS) {
       await remember.keepRaw(turns);
@@ -158,13 +182,17 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
         messages: turns.messages.length,
       });
     } else {
+      if (job.isFound && foundQuestions++ >= MOST_FOUND_QUESTIONS) return enough(job);
       const result = await remember.remember(turns, { choice, withFacts, signal });
-      signal.throwIfAborted();
-      if (!result.ok) return failed(job, turns, result);
+      if (!result.ok) {
+        signal.throwIfAborted();
+        return failed(job, turns, result);
+      }
       pause.observe({ origin: undefined, error: undefined });
       summary = result.summary === "" ? undefined : result.summary;
     }
     job.written = { turns, summary };
+    await notes.add(job.written);
     return mark(job, job.written, signal);
   }
 

@@ -42,7 +42,11 @@ export function createBackgroundPause({ clock, log, tellOwner }: BackgroundPause
     leftMs,
     observe({ origin, error }) {
       // Whoever waits for an answer is told by it.
-      if (origin === "chat" || origin === "api") return;
+      if (origin === "chat" || origin === "api") {
+        // The provider works again, so that it is tried now; as long as that fails, it is the same series.
+        if (error === undefined) endsAt = Math.min(endsAt, clock.elapsed());
+        return;
+      }
       if (error === undefined) {
         lastMs = 0;
         return;

@@ -7,25 +7,29 @@ import { UserError } from "../core/errors.ts";
 import type { TurnEnded } from "../core/events.ts";
 import type { Clock, Log } from "../core/platform.ts";
 import type { Job, JobRun, Route } from "../core/schedule.ts";
-import { aborted, limitSignal, never } from "../lib/abort.ts";
+import { never } from "../lib/abort.ts";
 import { quote } from "../lib/file-error.ts";
 import { JOB_SKIPPED } from "../lib/phrases.ts";
+import { createAlarm } from "./alarm.ts";
+import { createDamageNotice } from "./damage-notice.ts";
 import { jobMessage, slotId, slotOf } from "./job-message.ts";
 import { createOutcomes } from "./job-outcomes.ts";
 import { createJobRecords } from "./job-records.ts";
 import { createJobRoute } from "./job-route.ts";
 import type { JobsStore } from "./jobs.ts";
+import { createMissedJobs } from "./missed-jobs.ts";
 import { dueOf, type Look, passed, type WatchedJob, watchJob } from "./watched-job.ts";
 
 const MINUTE_MS = 60_000;
 /** How often the file is looked at when no job is due before; so long after a jump of the clock jobs may be late. */
 const POLL_MS = 5 * MINUTE_MS;
-/** A clock that is being put right must not make us ask it without a pause. */
 const SHORTEST_WAIT_MS = 20;
 /** A slot that is found later than this was missed. */
 const ON_TIME_MS = 2 * POLL_MS;
 /** Missed slots older than this are not made up for. */
 const GRACE_MS = 24 * 60 * MINUTE_MS;
+/** Between two that are made up for: after a long time off, all jobs have missed one, and would begin at once. */
+const MAKE_UP_EVERY_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = MINUTE_MS;
 
@@ -40,6 +44,8 @@ export interface CronOptions {
   readonly findOwner: FindOwner;
   /** Whether messages can be sent by a channel of this name here. */
   readonly isChannel: (name: string) => boolean;
+  /** Once for each `id`. */
+  readonly tellOwner: (text: string, id: string) => Promise<void>;
 }
 
 export interface Cron {
@@ -69,15 +75,13 @@ export function createCron(options: CronOptions): Cron {
   /** What this process put, or found under way, and has not ended. */
   const running = new Set<string>();
   const outcomes = createOutcomes();
+  const alarm = createAlarm({ clock, shortestMs: SHORTEST_WAIT_MS, longestMs: POLL_MS });
+  const missed = createMissedJobs({ ...options, onTold: alarm.wake });
+  const noticeDamage = createDamageNotice(options);
   let retryMs = 0;
+  /** When a slot was last made up for. */
+  let madeUpMs = Number.NEGATIVE_INFINITY;
   let isEnding = false;
-  let isWoken = false;
-  let stopWaiting: (() => void) | undefined;
-
-  function wake(): void {
-    isWoken = true;
-    stopWaiting?.();
-  }
 
   function lookAt(job: Job, look: Look): WatchedJob {
     const before = watched?.get(job.id) ?? (watched === undefined ? "start" : "new");
@@ -142,21 +146,26 @@ export function createCron(options: CronOptions): Cron {
     if (slotMs === undefined || pause.leftMs() > 0) return known;
     if (isRunning(known)) return job.schedule.kind === "at" ? known : overlapped(known, slotMs, look);
     const lateMs = look.nowMs - slotMs;
-    if (lateMs > GRACE_MS || (lateMs > ON_TIME_MS && job.misfire === "skip")) {
+    const isLate = lateMs > ON_TIME_MS;
+    if (lateMs > GRACE_MS || (isLate && job.misfire === "skip")) {
+      if (job.schedule.kind === "at" && !missed.isTold(job, slotMs)) return known;
       log.warn("A run of a job was missed", { job: job.id, due: new Date(slotMs).toISOString() });
       leaveOut(job.id, slotMs, JOB_SKIPPED.missed);
       return passed(known, slotMs, look);
     }
+    // A clock that was put back holds up nothing.
+    if (isLate && Math.abs(look.nowMs - madeUpMs) < MAKE_UP_EVERY_MS) return known;
     await put(job, slotMs, signal);
+    if (isLate) madeUpMs = look.nowMs;
     retryMs = 0;
     return { ...passed(known, slotMs, look), putMs: slotMs };
   }
 
   /** The next time to look: when something is due, or `undefined`. Deals with all that is due now. */
   async function look(signal: AbortSignal): Promise<number | undefined> {
-    const { jobs: all, modifiedMs } = await jobs.current();
+    const { jobs: all, modifiedMs, damage } = await jobs.current();
     const now = new Map<string, WatchedJob>();
-    let next: number | undefined;
+    let next = noticeDamage(damage, clock.now());
     const sooner = (ms: number) => {
       next = Math.min(next ?? ms, ms);
     };
@@ -176,31 +185,19 @@ export function createCron(options: CronOptions): Cron {
       now.set(job.id, known);
       const isWaiting = known.firstMs !== undefined && known.firstMs <= seen.nowMs;
       if (job.enabled && known.firstMs !== undefined && !isWaiting) sooner(known.firstMs);
+      if (isWaiting && madeUpMs + MAKE_UP_EVERY_MS > seen.nowMs) sooner(madeUpMs + MAKE_UP_EVERY_MS);
     }
+    missed.tell();
     watched = now;
     if (pause.leftMs() > 0) sooner(clock.now() + pause.leftMs());
     await records.flush();
     return next;
   }
 
-  async function waitUntil(next: number | undefined, signal: AbortSignal): Promise<void> {
-    const ms = Math.min(
-      Math.max((next ?? Number.POSITIVE_INFINITY) - clock.now(), SHORTEST_WAIT_MS),
-      POLL_MS,
-    );
-    const limit = limitSignal(signal, { clock, ms });
-    stopWaiting = () => limit.abort();
-    // What changed while it was looked for must be looked at too.
-    if (!isWoken) await aborted(limit.signal);
-    stopWaiting = undefined;
-    isWoken = false;
-    limit.release();
-  }
-
   return {
     async run(signal) {
       isEnding = false;
-      const stop = jobs.onChange(() => wake());
+      const stop = jobs.onChange(alarm.wake);
       try {
         while (!signal.aborted) {
           let next: number | undefined;
@@ -209,7 +206,7 @@ export function createCron(options: CronOptions): Cron {
           } catch (error) {
             log.error("The jobs could not be looked after; it is tried again", { error });
           }
-          await waitUntil(next, signal);
+          await alarm.waitUntil(next, signal);
         }
       } finally {
         isEnding = true;
@@ -234,11 +231,11 @@ export function createCron(options: CronOptions): Cron {
         throw new UserError(`Cannot run the job ${quote(id)}: it runs already`, { exitCode: 1 });
       if (known !== undefined) watched?.set(id, { ...known, putMs: nowMs });
       await records.flush();
-      wake();
+      alarm.wake();
       return true;
     },
 
-    reload: () => wake(),
+    reload: alarm.wake,
 
     turnEnded(event) {
       const slot = slotOf(event.inboundId);
@@ -246,7 +243,7 @@ export function createCron(options: CronOptions): Cron {
       if (slot === undefined || (event.status === "stopped" && isEnding)) return;
       running.delete(event.inboundId);
       records.add({ kind: "ended", ...slot, run: outcomes.runOf(event, slot.slotMs) });
-      void records.flush().then(() => wake());
+      void records.flush().then(alarm.wake);
     },
 
     async route(inbound, result, signal) {

@@ -54,6 +54,6 @@ export function jobMessage(
     timestamp: new Date(nowMs).toISOString(),
     origin: "cron",
     sessionKey: `${SOURCE}:${id}`,
-    metadata: { job: id, deliver },
+    metadata: { job: id, deliver, ...(to?.sessionKey === undefined ? {} : { sessionKey: to.sessionKey }) },
   };
 }

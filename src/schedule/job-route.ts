@@ -50,17 +50,26 @@ export function createJobRoute({ jobs, log, findOwner, isChannel }: JobRouteOpti
 
   return async (inbound, result) => {
     // As it was when the turn began, so that a job that is removed meanwhile still answers.
-    if (inbound.metadata["deliver"] !== true) return undefined;
+    const isWanted = inbound.metadata["deliver"] === true;
     const isAnswer = result.outcome === "answer";
-    if (isAnswer && saysNothing(result.content)) return undefined;
+    if (isAnswer && (!isWanted || saysNothing(result.content))) return undefined;
     const job = (await jobs.current()).jobs.find(({ id }) => id === inbound.metadata["job"]);
+    // What comes again is seen in the list; a job of one time is disabled now, and nobody would look.
+    if (!isWanted && job?.schedule.kind !== "at") return undefined;
     const content = isAnswer || job === undefined ? result.content : failure(job, inbound, result);
     if (content === undefined) return undefined;
-    const { channel, chatId, thread } = inbound;
+    const { channel, chatId, thread, metadata } = inbound;
     if (!isChannel(channel)) {
       const owner = await ownersChat(inbound);
       return owner && { ...owner, content };
     }
-    return { channel, chatId, ...(thread === undefined ? {} : { thread }), content };
+    const { sessionKey } = metadata;
+    return {
+      channel,
+      chatId,
+      ...(thread === undefined ? {} : { thread }),
+      ...(typeof sessionKey === "string" ? { sessionKey } : {}),
+      content,
+    };
   };
 }

@@ -4,7 +4,7 @@ import { UserError } from "../core/errors.ts";
 import type { Job, JobRun, NewJob, Schedule } from "../core/schedule.ts";
 import { quote } from "../lib/file-error.ts";
 import { isObject } from "../lib/is-object.ts";
-import { clip, oneLine } from "../lib/text.ts";
+import { clip, oneLine, wellFormed } from "../lib/text.ts";
 import { scheduleProblem } from "./next-run.ts";
 import { fieldOf, objectOf, type RawObject, textOf, wholeOf } from "./raw-fields.ts";
 
@@ -12,8 +12,11 @@ export const LONGEST_MESSAGE = 10_000;
 export const LONGEST_NAME = 200;
 export const MOST_RUNS = 20;
 const LONGEST_ID = 200;
+const LONGEST_KEY = 1_000;
 const LONGEST_ERROR = 500;
 const VERSION = 1;
+/** Far deeper than any job goes. Indented, a file of some kilobytes that is much deeper would come to hundreds of megabytes. */
+const DEEPEST = 100;
 
 /** An element of the list. */
 export interface Entry {
@@ -75,9 +78,16 @@ function deliveryOf(payload: RawObject): Pick<Job, "deliver" | "to"> {
   const isWanted = fieldOf(payload, "deliver") === true;
   if (channel === undefined || chatId === undefined) return { deliver: isWanted };
   const thread = threadOf(payload);
+  const key = textOf(payload, "sessionKey");
+  const sessionKey = key === undefined || key.length > LONGEST_KEY ? undefined : key;
   return {
     deliver: isWanted || !isNamed,
-    to: { channel, chatId, ...(thread === undefined ? {} : { thread }) },
+    to: {
+      channel,
+      chatId,
+      ...(thread === undefined ? {} : { thread }),
+      ...(sessionKey === undefined ? {} : { sessionKey }),
+    },
   };
 }
 
@@ -105,6 +115,8 @@ function runsOf(state: RawObject): readonly JobRun[] {
 function jobOf(raw: RawObject): Job | string {
   const id = textOf(raw, "id");
   if (id === undefined || id.length > LONGEST_ID) return "it has no id";
+  // Turns, sessions and locks are named after it, and people type it.
+  if (/[\p{Cc}\p{Cs}]/u.test(id)) return "its id has characters that nobody can type";
   const schedule = scheduleOf(objectOf(raw, "schedule"));
   if (typeof schedule === "string") return schedule;
   const problem = scheduleProblem(schedule);
@@ -121,10 +133,10 @@ function jobOf(raw: RawObject): Job | string {
   const lastError = textOf(state, "lastError");
   return {
     id,
-    name: oneLine(textOf(raw, "name") ?? message, LONGEST_NAME),
+    name: oneLine(wellFormed(textOf(raw, "name") ?? message), LONGEST_NAME),
     enabled,
     schedule,
-    message,
+    message: wellFormed(message),
     ...deliveryOf(payload),
     misfire: fieldOf(raw, "misfire") === "skip" ? "skip" : "once",
     deleteAfterRun: fieldOf(raw, "deleteAfterRun") === true,
@@ -148,9 +160,15 @@ export function readEntry(raw: unknown): Entry {
   return typeof job === "string" ? { raw, job: undefined, problem: job } : { raw, job, problem: undefined };
 }
 
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
+}
+
 /** A text is what is wrong with the file. Throws a `UserError` for a file of a version that has yet to come. */
 export function readJobs(value: unknown, path: string): JobsFile | string {
   if (!isObject(value)) return "it is no object with a list of jobs";
+  if (isDeeper(value, DEEPEST)) return `it is nested more than ${DEEPEST} deep`;
   const { jobs: list, ...rest } = value;
   if (!Array.isArray(list ?? [])) return 'its "jobs" are no list';
   const version = wholeOf(rest, "version");
@@ -180,7 +198,7 @@ export function writeJobs({ rest, entries }: JobsFile): string {
 /** In the shape of the first generation, with what is ours beside it. */
 export function newRaw(id: string, job: NewJob, nowMs: number): RawObject {
   const { name, schedule, message, deliver, to, misfire = "once" } = job;
-  const { thread } = to ?? {};
+  const { thread, sessionKey } = to ?? {};
   return {
     id,
     name,
@@ -193,6 +211,7 @@ export function newRaw(id: string, job: NewJob, nowMs: number): RawObject {
       channel: to?.channel ?? null,
       to: to?.chatId ?? null,
       ...(thread === undefined ? {} : { thread }),
+      ...(sessionKey === undefined ? {} : { sessionKey }),
     },
     state: { nextRunAtMs: null, lastRunAtMs: null, lastStatus: null, lastError: null, runHistory: [] },
     createdAtMs: nowMs,

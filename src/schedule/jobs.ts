@@ -29,10 +29,12 @@ export interface JobsOptions extends StoredJobsOptions {
 }
 
 /** The jobs as they were understood last. */
-interface JobsSnapshot {
+export interface JobsSnapshot {
   readonly jobs: readonly Job[];
   /** When the file was changed last, in milliseconds since the epoch. */
   readonly modifiedMs: number;
+  /** Why the file as it is now cannot be read. The same object as long as the file is the same. */
+  readonly damage: { readonly problem: string; readonly modifiedMs: number } | undefined;
 }
 
 /** What the service needs beside what everybody does. */
@@ -62,8 +64,18 @@ export function createJobs(options: JobsOptions): JobsStore {
   const listeners = new Set<() => void>();
   let latest: { readonly loaded: Loaded | undefined; readonly snapshot: JobsSnapshot } = {
     loaded: undefined,
-    snapshot: { jobs: [], modifiedMs: 0 },
+    snapshot: { jobs: [], modifiedMs: 0, damage: undefined },
   };
+
+  function snapshotOf(loaded: Loaded): JobsSnapshot {
+    if (loaded.kind === "read") {
+      const modifiedMs = loaded.stat?.modifiedMs ?? clock.now();
+      return { jobs: jobsOf(loaded.file), modifiedMs, damage: undefined };
+    }
+    const { error, stat } = loaded;
+    log.error(error.message, { hint: error.hint });
+    return { ...latest.snapshot, damage: { problem: error.message, modifiedMs: stat.modifiedMs } };
+  }
 
   function shown(job: Job): Job {
     return { ...job, nextRunAtMs: nextRunOf(job, { nowMs: clock.now(), timeZone }) };
@@ -83,6 +95,7 @@ export function createJobs(options: JobsOptions): JobsStore {
     if (jobsOf(file).length >= mostJobs) {
       throw new UserError(`Cannot add a job: there are ${mostJobs} already, and no more are allowed`, {
         hint: 'Remove one that is not needed, or raise "limits.jobs"',
+        isRefusal: true,
       });
     }
     const entry = readEntry(newRaw(newId(file), job, nowMs));
@@ -160,10 +173,7 @@ export function createJobs(options: JobsOptions): JobsStore {
       try {
         await adopted();
         const loaded = await stored.load();
-        if (loaded.kind === "read" && loaded !== latest.loaded) {
-          const modifiedMs = loaded.stat?.modifiedMs ?? clock.now();
-          latest = { loaded, snapshot: { jobs: jobsOf(loaded.file), modifiedMs } };
-        }
+        if (loaded !== latest.loaded) latest = { loaded, snapshot: snapshotOf(loaded) };
       } catch (error) {
         log.error("Could not look at the jobs; those that are known go on", { path: stored.path, error });
       }

@@ -41,7 +41,7 @@ export interface Changed<T> {
 
 export interface StoredJobs {
   readonly path: string;
-  /** The same object as long as the file is the same. Damage is logged once. Rejects when the system does not let it be read. */
+  /** The same object as long as the file is the same. Rejects when the system does not let it be read. */
   load(): Promise<Loaded>;
   /** Throws a `UserError` for a file that cannot be understood. */
   read(): Promise<Loaded & { readonly kind: "read" }>;
@@ -116,7 +116,6 @@ export function createStoredJobs({ files, locks, clock, log, workspace }: Stored
       seen = { kind: "read", file, stat };
     } catch (error) {
       if (!(error instanceof UserError) || stat === undefined) throw error;
-      log.error(error.message, { hint: error.hint });
       seen = { kind: "damaged", error, stat };
     }
     return seen;

@@ -1,4 +1,4 @@
-/** One turn as it is read from a file: whole as long as it is of a sensible size, and shortened where it is not. */
+/** One turn as it is read from a file: what was said in it whole, as long as that is of a sensible size. */
 
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
 import { leftOutCharacters } from "../lib/phrases.ts";
@@ -13,8 +13,12 @@ interface Measure {
   readonly arguments: number;
 }
 
-/** Tried in turn, until the turn fits. */
-const MEASURES: readonly Measure[] = [
+/**
+ * Tried in turn, until the turn fits; the first holds in any case. Of a result it matters what it came to: counted
+ * whole, a conversation with many of them would be asked about many times, for a few words each.
+ */
+const MEASURES: readonly [Measure, ...Measure[]] = [
+  { result: 1_000, text: Number.POSITIVE_INFINITY, arguments: 1_000 },
   { result: 1_000, text: 16_000, arguments: 1_000 },
   { result: 300, text: 4_000, arguments: 100 },
   { result: 100, text: 1_000, arguments: 0 },
@@ -31,12 +35,9 @@ export interface BoundedTurn {
 export function createBoundedTurn(maxTokens: number): BoundedTurn {
   let messages: StoredMessage[] = [];
   let tokens = 0;
-  let level = -1;
+  let level = 0;
 
-  function shortened(message: StoredMessage): StoredMessage {
-    const measure = MEASURES[level];
-    return measure === undefined ? message : shorten(message, measure);
-  }
+  const shortened = (message: StoredMessage) => shorten(message, MEASURES[level] ?? MEASURES[0]);
 
   function fit(): void {
     while (tokens > maxTokens && level < MEASURES.length - 1) {
@@ -72,6 +73,11 @@ function tokensOf(message: StoredMessage): number {
   return messageTokens(toChat(message));
 }
 
+/** What a message counts for in a turn that fits as it is. */
+export function saidTokens(message: StoredMessage): number {
+  return tokensOf(shorten(message, MEASURES[0]));
+}
+
 function cut(text: string, most: number): string {
   return text.length <= most ? text : headTail(text, Math.max(most, 100), leftOutCharacters);
 }
@@ -82,9 +88,15 @@ function shortCall(call: StoredToolCall, most: number): StoredToolCall {
   return isShort ? call : { id, type, function: { name: called.name, arguments: "{}" } };
 }
 
-/** What a model only thought is no part of what was said, and goes first. */
+/** What a model only thought is no part of what was said, nor is what we put in front of it. */
 function shorten(message: StoredMessage, measure: Measure): StoredMessage {
-  const { reasoning_content: _thought, thinking_blocks: _blocks, tool_calls: calls, ...rest } = message;
+  const {
+    reasoning_content: _thought,
+    thinking_blocks: _blocks,
+    runtime: _runtime,
+    tool_calls: calls,
+    ...rest
+  } = message;
   return {
     ...rest,
     content: cut(message.content, message.role === "tool" ? measure.result : measure.text),

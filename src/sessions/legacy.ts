@@ -101,10 +101,27 @@ export async function adopt({ log, signal, ...wanted }: AdoptOptions): Promise<b
     return false;
   }
   await files.makeFolder(join(workspace, "sessions"), { mode: FOLDER_MODE });
-  signal.throwIfAborted();
-  await files.replace(path, await files.read(found), { mode: FILE_MODE });
+  await copy(found, path, { files, signal });
   log.info("Copied a session of the original", { from: found, to: path });
   return true;
+}
+
+/** Years of a conversation: never whole in memory, and under its name only when all of it is there. */
+async function copy(
+  from: string,
+  to: string,
+  { files, signal }: Pick<AdoptOptions, "files" | "signal">,
+): Promise<void> {
+  const half = `${to}.copy`;
+  await files.remove(half);
+  const file = await files.openAppend(half, { mode: FILE_MODE });
+  try {
+    for await (const chunk of files.stream(from, { signal })) await file.append(chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.rename(half, to);
 }
 
 function keyFromOldName(name: string): string {

@@ -67,6 +67,7 @@ export async function loadState(path: string, key: string, options: LoadOptions)
   const newestFirst: Entry[] = [];
   let found = 0;
   let hasTurn = false;
+  let isEnough = false;
   const damagedAt: number[] = [];
   let metadata: SessionMetadata | undefined;
   for await (const { at, bytes } of linesFromEnd(files, path, stat.bytes)) {
@@ -78,14 +79,16 @@ export async function loadState(path: string, key: string, options: LoadOptions)
       state.metadataAt = at;
     }
     const shown = metadata?.shown;
-    if (line.kind === "message") {
+    if (line.kind === "message" && !isEnough) {
       const entry = entryOf(line.message, at);
       newestFirst.push(shown === undefined ? entry : asShown(entry, shown));
       found += newestFirst.at(-1)?.tokens ?? 0;
       // What was decided to be shown is read whole, as long as that is sensible.
-      const most = shown === undefined ? tokens : MOST_WINDOWS * tokens;
-      if (found > most && beginsTurn(line.message) && metadata !== undefined) break;
+      const most = metadata !== undefined && shown === undefined ? tokens : MOST_WINDOWS * tokens;
+      isEnough = found > most && beginsTurn(line.message);
     }
+    // Files of the original have their metadata at the beginning alone: on the way there nothing more is kept.
+    if (isEnough && metadata !== undefined) break;
     hasTurn ||= line.kind === "message" && beginsTurn(line.message);
     if (at <= (metadata?.offset ?? 0) || (hasTurn && at <= (shown?.from ?? 0))) break;
   }

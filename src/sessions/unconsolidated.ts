@@ -1,10 +1,10 @@
 /** Finds the turns of a session file that are not in memory yet: without its lock, and holding no more than is asked for. */
 
 import type { FileSystem } from "../core/platform.ts";
-import type { StoredMessage, Unconsolidated } from "../core/session.ts";
+import type { PassedOver, StoredMessage, Unconsolidated } from "../core/session.ts";
 import { linesFromEnd, linesFromStart } from "../lib/placed-lines.ts";
 import { beginsTurn } from "../lib/transcript.ts";
-import { createBoundedTurn } from "./bounded-turn.ts";
+import { createBoundedTurn, saidTokens } from "./bounded-turn.ts";
 import { isCounted, parseSessionLine, type SessionMetadata } from "./lines.ts";
 import { offsetOf, sensible } from "./load.ts";
 import { entryOf, tokensOf } from "./state.ts";
@@ -75,6 +75,7 @@ interface Wanted extends Reading {
   readonly isArchived: boolean;
   readonly maxTokens: number;
   readonly keepTokens: number;
+  readonly mostTokens?: number;
 }
 
 /** See `SessionStore.unconsolidated`. */
@@ -83,11 +84,12 @@ export async function findUnconsolidated(wanted: Wanted): Promise<Unconsolidated
   const mark = await readMark(wanted);
   if (mark === undefined || mark.at >= mark.bytes) return undefined;
   const end = await keptFrom(wanted, mark);
+  const start = await wantedFrom(wanted, mark, end);
   const messages: StoredMessage[] = [];
   let tokens = 0;
-  let to = mark.at;
+  let to = start;
   let hasMore = false;
-  for await (const turn of turnsOf(wanted, mark)) {
+  for await (const turn of turnsOf(wanted, { at: start, bytes: mark.bytes })) {
     if (!turn.isWhole || turn.to > end) break;
     hasMore = messages.length > 0 && tokens + turn.tokens > maxTokens;
     if (hasMore) break;
@@ -96,7 +98,49 @@ export async function findUnconsolidated(wanted: Wanted): Promise<Unconsolidated
     to = turn.to;
   }
   if (messages.length === 0) return undefined;
-  return { key, path, isArchived, inode: mark.inode, messages, from: mark.at, to, hasMore };
+  const passed = start > mark.at ? { passed: await passedOver(wanted, mark.at, start) } : {};
+  return { key, path, isArchived, inode: mark.inode, messages, from: mark.at, to, hasMore, ...passed };
+}
+
+/** Where the turns begin that are wanted at all: those before are older than the newest `mostTokens` up to `end`. */
+async function wantedFrom(
+  { files, path, signal, mostTokens = Number.POSITIVE_INFINITY }: Wanted,
+  { at: mark }: FileMark,
+  end: number,
+): Promise<number> {
+  // A byte is never more than a token.
+  if (end - mark <= mostTokens) return mark;
+  let tokens = 0;
+  let start: number | undefined;
+  for await (const { at, bytes } of linesFromEnd(files, path, end)) {
+    signal.throwIfAborted();
+    if (at < mark) break;
+    const line = parseSessionLine(bytes);
+    if (line.kind !== "message") continue;
+    tokens += saidTokens(line.message);
+    if (tokens > mostTokens && start !== undefined) return start;
+    if (beginsTurn(line.message)) start = at;
+  }
+  return mark;
+}
+
+async function passedOver({ files, path, signal }: Wanted, from: number, to: number): Promise<PassedOver> {
+  let messages = 0;
+  let since: string | undefined;
+  let until: string | undefined;
+  for await (const { at, bytes } of linesFromStart(files.stream(path, { start: from, signal }), from)) {
+    if (at >= to) break;
+    const line = parseSessionLine(bytes);
+    if (line.kind !== "message") continue;
+    messages++;
+    since ??= line.message.timestamp;
+    until = line.message.timestamp ?? until;
+  }
+  return {
+    messages,
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
 }
 
 /** Where the newest turns begin that stay out of memory for now. */
@@ -131,12 +175,12 @@ interface Turn {
 
 async function* turnsOf(
   { files, path, signal, maxTokens, isArchived }: Wanted,
-  { at: mark, bytes: size }: FileMark,
+  { at: from, bytes: size }: Pick<FileMark, "at" | "bytes">,
 ): AsyncGenerator<Turn> {
   let turn = createBoundedTurn(maxTokens);
-  let to = mark;
+  let to = from;
   const whole = (end: number) => ({ messages: turn.messages, tokens: turn.tokens, to: end, isWhole: true });
-  for await (const { at, bytes } of linesFromStart(files.stream(path, { start: mark, signal }), mark)) {
+  for await (const { at, bytes } of linesFromStart(files.stream(path, { start: from, signal }), from)) {
     // What has been appended since is for the next time.
     if (at >= size) break;
     const line = parseSessionLine(bytes);

@@ -5,7 +5,7 @@ import type { FileSystem } from "../core/platform.ts";
 import type { Permit, ShellChoice, ToolShell } from "../core/tool.ts";
 import type { GuardedFetch } from "../core/web.ts";
 import { folderEntries } from "../lib/folder-entries.ts";
-import { configFiles, ownPlaces } from "../lib/own-places.ts";
+import { configFiles, openPlace, ownPlaces } from "../lib/own-places.ts";
 import { join } from "../lib/path.ts";
 import { followLinks } from "../lib/real-path.ts";
 import type { Judgement } from "./judge/judge-command.ts";
@@ -57,7 +57,11 @@ export function createCommandGuard({
   async function protectedPaths(): Promise<readonly ProtectedPath[]> {
     const real = (path: string) => followLinks(files, path);
     const { hidden, readable, readOnly } = ownPlaces({ workspace, configFile });
-    const configs = await configFiles(files, configFile);
+    const [configs, skills, results] = await Promise.all([
+      configFiles(files, configFile),
+      openPlace(files, readable),
+      openPlace(files, join(workspace, ownResults)),
+    ]);
     return Promise.all([
       ...configs.map(async (path) => ({
         path: await real(path),
@@ -65,8 +69,9 @@ export function createCommandGuard({
         isConfiguration: true,
       })),
       { path: await real(hidden), allows: "nothing" as const },
-      { path: await real(readable), allows: "running" as const },
-      ...[...readOnly, join(workspace, ownResults)].map(async (path) => ({
+      ...(skills === undefined ? [] : [{ path: skills, allows: "running" as const }]),
+      ...(results === undefined ? [] : [{ path: results, allows: "reading" as const }]),
+      ...readOnly.map(async (path) => ({
         path: await real(path),
         allows: "reading" as const,
       })),

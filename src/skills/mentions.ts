@@ -1,5 +1,7 @@
 /** Finds the skills that a message names with `$name`. */
 
+import { after, plain } from "../lib/split/structure.ts";
+
 /** Not behind a word, another `$`, a backslash or a slash. Some writings put no spaces between words. */
 const SIGN =
   /(?<![[\p{L}\p{N}_$\\\/]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]])\$(?=[\p{L}\p{N}])/gv;
@@ -22,9 +24,10 @@ export function mentioned(message: string, names: Iterable<string>, most: number
   const longest = Math.max(0, ...[...usable].map((name) => name.length));
   const found = new Set<string>();
   let signs = 0;
-  for (const { index } of message.matchAll(SIGN)) {
+  const prose = withoutCode(message);
+  for (const { index } of prose.matchAll(SIGN)) {
     const from = index + 1;
-    const name = nameAt(message.slice(from, from + longest + LOOKED_AHEAD), usable, longest);
+    const name = nameAt(prose.slice(from, from + longest + LOOKED_AHEAD), usable, longest);
     if (name !== undefined) found.add(name);
     if (found.size === most || ++signs === MOST_SIGNS) break;
   }
@@ -37,4 +40,18 @@ function nameAt(text: string, names: ReadonlySet<string>, longest: number): stri
     if (names.has(name) && !GOES_ON.test(text.slice(length))) return name;
   }
   return undefined;
+}
+
+/** In a block of code such a sign begins a variable. */
+function withoutCode(message: string): string {
+  if (!/```|~~~/.test(message)) return message;
+  let structure = plain;
+  return message
+    .split("\n")
+    .map((line) => {
+      const before = structure;
+      structure = after(line, before);
+      return before.fence === undefined && structure.fence === undefined ? line : "";
+    })
+    .join("\n");
 }

@@ -47,6 +47,8 @@ interface FoundSkill extends ShownSkill {
   readonly entry: SkillEntry;
 }
 
+const folded = (name: string) => name.trim().normalize("NFKC").toLowerCase();
+
 /** Cheap, and touches nothing. The built-in skills are put into the workspace when a path of theirs is first needed. */
 export function createSkills({
   files,
@@ -60,7 +62,8 @@ export function createSkills({
   workspace,
   disabled,
 }: SkillsOptions): WorkspaceSkills {
-  const off = new Set(disabled.map((name) => name.trim()));
+  // A capital letter is no reason to go on with what the owner does not want.
+  const off = new Set(disabled.map(folded));
   const tree = createBuiltInTree(assets);
   const extract = createExtraction({ files, assets, tree, log, clock, workspace });
   const builtIns = createBuiltInSkills(assets, tree);
@@ -72,7 +75,9 @@ export function createSkills({
     const own = await ownSkills();
     const names = new Set(own.map(({ name }) => name));
     const all = [...own, ...(await builtIns()).filter(({ name }) => !names.has(name))];
-    return all.filter(({ name }) => !off.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1));
+    return all
+      .filter(({ name }) => !off.has(folded(name)))
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   async function found(): Promise<readonly FoundSkill[]> {

@@ -3,6 +3,9 @@
 import type { BackgroundPause } from "../core/background.ts";
 import type { Clock } from "../core/platform.ts";
 
+/** Between two looks at whether a pause is over. */
+const LONGEST_HOLD_MS = 5 * 60_000;
+
 export interface TaskQueue<Job> {
   add(job: Job): void;
   /** Takes a job out that has not begun. `false` when it is not there. */
@@ -52,7 +55,8 @@ export function createTaskQueue<Job>(options: QueueOptions<Job>): TaskQueue<Job>
     const impatient = waiting.filter((job) => !isPatient(job));
     waiting = waiting.filter(isPatient);
     for (const job of impatient) onPaused(job, leftMs);
-    if (waiting.length > 0) callOff = clock.after(leftMs, beginNext);
+    // It can end before its time.
+    if (waiting.length > 0) callOff = clock.after(Math.min(leftMs, LONGEST_HOLD_MS), beginNext);
   }
 
   return {

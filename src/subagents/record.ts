@@ -1,7 +1,8 @@
 /** A task as it is on record: `tasks.json`, read with care. */
 
 import { createHash } from "node:crypto";
-import type { InboundId, Origin } from "../core/messages.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { InboundId, Origin, Source } from "../core/messages.ts";
 import type { TaskAsker, TaskInfo } from "../core/tasks.ts";
 import { isObject } from "../lib/is-object.ts";
 import { refuseNewer } from "../lib/json-file.ts";
@@ -41,14 +42,31 @@ function digest(text: string): string {
 const states = ["queued", "running", "done", "failed", "stopped", "interrupted"] as const;
 const origins = ["chat", "cron", "heartbeat", "subagent", "api"] as const satisfies readonly Origin[];
 
+const parseOrigin = (value: unknown): Origin | undefined => origins.find((known) => known === value);
+
+function parseSource(value: unknown): Source | undefined {
+  if (!isObject(value) || !isObject(value["metadata"])) return undefined;
+  const origin = parseOrigin(value["origin"]);
+  // It was parsed as JSON.
+  return origin && { origin, metadata: value["metadata"] as JsonObject };
+}
+
 function parseAsker(value: unknown): TaskRecord["asker"] | undefined {
   if (!isObject(value)) return undefined;
   const { turn, sender, channel, chatId, thread } = value;
-  const origin = origins.find((known) => known === value["origin"]);
+  const origin = parseOrigin(value["origin"]);
+  const source = parseSource(value["source"]);
   if (typeof turn !== "string" || typeof sender !== "string" || origin === undefined) return undefined;
   if (typeof channel !== "string" || typeof chatId !== "string") return undefined;
-  const place = { turn: turn as InboundId, sender, origin, channel, chatId };
-  return typeof thread === "string" ? { ...place, thread } : place;
+  return {
+    turn: turn as InboundId,
+    sender,
+    origin,
+    channel,
+    chatId,
+    ...(typeof thread === "string" ? { thread } : {}),
+    ...(source === undefined ? {} : { source }),
+  };
 }
 
 function parseRecord(value: unknown): TaskRecord | undefined {

@@ -5,7 +5,7 @@ import { UserError } from "../core/errors.ts";
 import { NO_TASK, noTaskFor } from "../lib/phrases.ts";
 import type { TaskBook } from "./book.ts";
 import { isOpen, type TaskRecord } from "./record.ts";
-import type { Repeats } from "./repeats.ts";
+import { isByResult, type Repeats } from "./repeats.ts";
 import { OWN_SESSIONS } from "./run-task.ts";
 
 /** Tasks that wait for their turn, and results that wait for the bus, together. */
@@ -17,6 +17,13 @@ interface Circumstances {
   readonly repeats: Repeats;
   readonly limits: Pick<HourlyLimits, "task">;
   readonly isEnding: boolean;
+  /** A result began its own task too often. */
+  readonly onLoop: (task: TaskRecord) => void;
+}
+
+/** Given away in an earlier turn of the session. In one turn it may be wanted more than once. */
+function isSameOfBefore(one: TaskRecord, { sessionKey, same, asker }: TaskRecord): boolean {
+  return one.sessionKey === sessionKey && one.same === same && one.asker.turn !== asker.turn;
 }
 
 /** In words for the model. A task that something stands against does not count for the hour. */
@@ -26,15 +33,20 @@ export function whyNot(task: TaskRecord, circumstances: Circumstances): UserErro
 }
 
 function reason(
-  { sessionKey, same }: TaskRecord,
-  { book, pause, repeats, limits, isEnding }: Circumstances,
+  task: TaskRecord,
+  { book, pause, repeats, limits, isEnding, onLoop }: Circumstances,
 ): string | undefined {
+  const { sessionKey } = task;
   if (isEnding) return NO_TASK.ending;
   if (sessionKey.startsWith(OWN_SESSIONS)) return NO_TASK.nested;
   const leftMs = pause.leftMs();
   if (leftMs > 0) return noTaskFor(leftMs);
-  const waiting = book.all().filter((task) => (isOpen(task) ? task.state === "queued" : !task.reported));
+  const waiting = book.all().filter((one) => (isOpen(one) ? one.state === "queued" : !one.reported));
   if (waiting.length >= MOST_WAITING) return NO_TASK.tooMany;
-  if (!repeats.mayBegin(sessionKey, same)) return NO_TASK.same;
+  if (book.all().some((one) => isOpen(one) && isSameOfBefore(one, task))) return NO_TASK.atWork;
+  if (!repeats.mayBegin(task)) {
+    if (isByResult(task)) onLoop(task);
+    return NO_TASK.same;
+  }
   return limits.task(sessionKey);
 }

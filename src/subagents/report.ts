@@ -3,11 +3,13 @@
 import type { InboundId, InboundMessage } from "../core/messages.ts";
 import type { Clock, Log } from "../core/platform.ts";
 import { subagentReport } from "../lib/phrases.ts";
-import { clip } from "../lib/text.ts";
+import { clip, headTail, wellFormed } from "../lib/text.ts";
+import { stripInvisible } from "../lib/visible-characters.ts";
 import type { TaskRecord } from "./record.ts";
 
 /** Of the text of the task, which the agent wrote itself. */
 const TASK_CHARS = 1_000;
+const LONGEST_RESULT = 8_000;
 /** When it is tried again: the disk may have room then. */
 const AGAIN_MS = [1_000, 5_000, 30_000, 120_000];
 const AGAIN_LATER_MS = 600_000;
@@ -19,10 +21,19 @@ export function reportId(taskId: string): InboundId {
   return `subagent:${taskId}` as InboundId;
 }
 
+/** What a subagent said, as it is told and kept. It may quote pages, in which instructions can be hidden. */
+export function shownResult(text: string, mask: (text: string) => string): string {
+  return headTail(
+    mask(stripInvisible(wellFormed(text))),
+    LONGEST_RESULT,
+    (cut) => `\n[… ${cut} characters left out …]\n`,
+  );
+}
+
 /** It goes where the task was asked for, wherever the latest message came from. */
 export function reportOf(record: TaskRecord, now: number): InboundMessage {
   const { id, label, task, sessionKey, state, asker, result = "" } = record;
-  const { channel, chatId, thread, sender } = asker;
+  const { channel, chatId, thread, sender, source } = asker;
   return {
     id: reportId(id),
     kind: "message",
@@ -32,11 +43,13 @@ export function reportOf(record: TaskRecord, now: number): InboundMessage {
     ...(thread === undefined ? {} : { thread }),
     senderId: sender,
     sessionKey,
+    ...(source === undefined ? {} : { askedBy: source }),
     content: subagentReport({
       label,
       task: clip(task, TASK_CHARS),
       succeeded: state === "done",
       text: result,
+      isAwaited: source === undefined,
     }),
     media: [],
     timestamp: new Date(now).toISOString(),

@@ -3,21 +3,18 @@
 import type { BackgroundPause, HourlyLimits } from "../core/background.ts";
 import { Stopped } from "../core/errors.ts";
 import type { Clock, FileSystem } from "../core/platform.ts";
-import type { Spawner, TaskAsker, TaskRequest, TaskResult, Tasks } from "../core/tasks.ts";
+import type { Spawner, TaskAsker, TaskInfo, TaskRequest, TaskResult, Tasks } from "../core/tasks.ts";
 import { abortable, aborted } from "../lib/abort.ts";
 import { lazy } from "../lib/lazy.ts";
 import { noTaskFor, SUBAGENT_INTERRUPTED, SUBAGENT_RESULT_GONE, SUBAGENT_STOPPED } from "../lib/phrases.ts";
-import { headTail, wellFormed } from "../lib/text.ts";
 import { openTaskBook, type TaskBook } from "./book.ts";
 import { newRecord, toInfo } from "./new-record.ts";
 import { createTaskQueue } from "./queue.ts";
 import { isOpen, type TaskRecord, taskId } from "./record.ts";
 import { whyNot } from "./refusal.ts";
 import { createRepeats } from "./repeats.ts";
-import { type PublishInbound, publishPersistently, reportOf } from "./report.ts";
+import { type PublishInbound, publishPersistently, reportOf, shownResult } from "./report.ts";
 import { type RunTaskDeps, runTask } from "./run-task.ts";
-
-const LONGEST_RESULT = 8_000;
 
 export interface TasksOptions extends Omit<RunTaskDeps, "endLeft"> {
   readonly publish: PublishInbound;
@@ -32,6 +29,8 @@ export interface TasksOptions extends Omit<RunTaskDeps, "endLeft"> {
   readonly endLeft?: RunTaskDeps["endLeft"];
   /** Whether the next process is to know of them. */
   readonly record?: boolean;
+  /** What came of a task begins the same task again and again, and may not any more. Must not throw. */
+  readonly onLoop?: (task: TaskInfo) => void;
 }
 
 /** A task of this process, until it is over. */
@@ -48,7 +47,7 @@ const stopped: TaskResult = { state: "stopped", text: SUBAGENT_STOPPED };
 
 export function createTasks(options: TasksOptions): Tasks {
   const { clock, log, files, workspace, mask, pause, limit, limits, publish, record = true } = options;
-  const { endLeft = async () => {} } = options;
+  const { endLeft = async () => {}, onLoop = () => {} } = options;
   const repeats = createRepeats(clock);
   const closing = new AbortController();
   const entries = new Map<string, Entry>();
@@ -68,8 +67,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const open = lazy(async (): Promise<TaskBook> => {
     const book = await openTaskBook({ files, clock, log, workspace, isKept: record });
     opened = book;
-    for (const { sessionKey, same, createdAt } of book.all())
-      repeats.began(sessionKey, same, Date.parse(createdAt));
+    book.all().forEach(repeats.began);
     const left = book.all().filter(isOpen);
     for (const { id, wait } of left) markEnded(book, id, interrupted, wait);
     if (left.length > 0) await save(book);
@@ -115,28 +113,31 @@ export function createTasks(options: TasksOptions): Tasks {
     const deps = { ...options, endLeft };
     try {
       const output = await runTask(entry.record, deps, { temperature, signal, onToolCall });
-      await end(entry, output === "ending" ? "left" : { state: output.status, text: shortened(output.text) });
+      await end(
+        entry,
+        output === "ending" ? "left" : { state: output.status, text: shownResult(output.text, mask) },
+      );
     } catch {
       // It was aborted, and by whom `end` finds out.
       await end(entry, "left");
     }
   }
 
-  function shortened(text: string): string {
-    return headTail(wellFormed(mask(text)), LONGEST_RESULT, (cut) => `\n[… ${cut} characters left out …]\n`);
-  }
-
   /** What is `left` stays on record as it was, for the next process to report. */
   async function end(entry: Entry, outcome: TaskResult | "left"): Promise<void> {
     const { id, wait } = entry.record;
     const { signal } = entry.abort;
-    const isStopped = signal.aborted && !isShutdown(signal.reason);
-    const result = isStopped ? stopped : outcome;
+    const isStopped = () => signal.aborted && !isShutdown(signal.reason);
+    const result = isStopped() ? stopped : outcome;
     if (result !== "left" && opened !== undefined) {
-      const isForNobody = wait || isStopped;
-      markEnded(opened, id, result, isForNobody);
+      markEnded(opened, id, result, wait || isStopped());
       await save(opened);
-      if (!isForNobody) report(opened, id);
+      if (!wait && !isStopped()) report(opened, id);
+      else if (opened.get(id)?.reported === false) {
+        // It was stopped while it was written.
+        opened.change(id, { reported: true });
+        await save(opened);
+      }
     }
     entries.delete(id);
     entry.over.resolve(result === "left" ? interrupted : result);
@@ -165,7 +166,8 @@ export function createTasks(options: TasksOptions): Tasks {
     book: TaskBook,
   ): Promise<TaskRecord> {
     const made = newRecord(id, request, asker, { mask, now: clock.now() });
-    const against = whyNot(made, { book, pause, repeats, limits, isEnding: closing.signal.aborted });
+    const isEnding = closing.signal.aborted;
+    const against = whyNot(made, { book, pause, repeats, limits, isEnding, onLoop });
     if (against !== undefined) throw against;
     const entry = newEntry(made, request.temperature);
     entries.set(id, entry);
@@ -178,7 +180,7 @@ export function createTasks(options: TasksOptions): Tasks {
       entry.over.resolve(interrupted);
       throw error;
     }
-    repeats.began(made.sessionKey, made.same, clock.now());
+    repeats.began(made);
     // It may have been called off while it was written.
     if (entry.abort.signal.aborted) await end(entry, "left");
     else queue.add(entry);

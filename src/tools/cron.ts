@@ -5,6 +5,7 @@ import { UserError } from "../core/errors.ts";
 import type { Job, Jobs, NewJob, Schedule } from "../core/schedule.ts";
 import { defineTool, type ToolContext, type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import { quote } from "../lib/file-error.ts";
+import { jobsMadeJobs, tooManyJobs } from "../lib/phrases.ts";
 import { showSchedule } from "../lib/schedule-text.ts";
 import { oneLine } from "../lib/text.ts";
 import { parseMoment, showMoment } from "../lib/zoned-time.ts";
@@ -100,18 +101,19 @@ function scheduleOf(args: Arguments, timeZone: string): Schedule {
 }
 
 async function add(jobs: Jobs, args: Arguments, context: ToolContext): Promise<ToolResult> {
+  const { sessionKey } = context;
+  const { tellOwner = () => {} } = context.ports;
   if (isBackground(context)) {
+    tellOwner(jobsMadeJobs(sessionKey), `jobs-make-jobs:${sessionKey}`);
     return toolError(
       "a job must not make jobs, so none can be added now; give a job a schedule that repeats",
-      {
-        refused: true,
-      },
+      { refused: true },
     );
   }
   const { message = "", name, deliver = true } = args;
   if (message.trim() === "") return toolError("message is missing: what is to be done when the time comes?");
   const { channel, chatId, thread } = context;
-  const place = { channel, chatId, ...(thread === undefined ? {} : { thread }) };
+  const place = { channel, chatId, ...(thread === undefined ? {} : { thread }), sessionKey };
   const job: NewJob = {
     name: oneLine(given(name) ?? message, LONGEST_NAME),
     schedule: scheduleOf(args, jobs.timeZone),
@@ -119,8 +121,12 @@ async function add(jobs: Jobs, args: Arguments, context: ToolContext): Promise<T
     deliver,
     ...(channel === NOWHERE ? {} : { to: place }),
   };
-  const made = await jobs.add(job);
-  return toolOk(`Added ${lineOf(made, jobs.timeZone)}`);
+  try {
+    return toolOk(`Added ${lineOf(await jobs.add(job), jobs.timeZone)}`);
+  } catch (error) {
+    if (error instanceof UserError && error.isRefusal) tellOwner(tooManyJobs(sessionKey), "too-many-jobs");
+    throw error;
+  }
 }
 
 /** Others are none of this chat's business. */

@@ -64,6 +64,7 @@ test("a conversation of 2,000 turns in a small window goes on, and forgets nothi
     memory,
     sessions,
     model: async () => deps.models.standard,
+    files,
     clock,
     locks,
     log,
@@ -73,6 +74,7 @@ test("a conversation of 2,000 turns in a small window goes on, and forgets nothi
     idleCheckMs: 60_000,
     pause: { leftMs: () => 0, observe() {} },
     timeZone: "UTC",
+    mask: (text) => text,
     isPatient: true,
   });
   const system = createPromptSource({

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { runTurn } from "../../src/agent/turn.ts";
+import type { InboundMessage } from "../../src/core/messages.ts";
 import type { BackgroundResult, Route, RouteTarget } from "../../src/core/schedule.ts";
 import { defineTool, toolOk } from "../../src/core/tool.ts";
 import { inboundMessage } from "../fakes/messages.ts";
@@ -37,6 +38,16 @@ function setUp(script: readonly Scripted[], target: RouteTarget | undefined) {
   };
   return { fixture, asked, deps: { ...fixture.deps, routes: { cron: route } } };
 }
+
+/** What came of a task that a turn of the job gave away. */
+const ofTask = inboundMessage({
+  ...job,
+  id: "subagent:abc",
+  origin: "subagent",
+  content: "It has ended.",
+  metadata: {},
+  askedBy: { origin: "cron", metadata: { job: "a", deliver: true } },
+});
 
 const chat: RouteTarget = { channel: "telegram", chatId: "5", thread: "7" };
 
@@ -113,6 +124,55 @@ describe("runTurn() of a turn that nobody waits for", () => {
     expect(last).toContain("answer 4");
     expect(last).not.toContain("answer 3");
     expect(await fixture.stored("cron:a")).toHaveLength(12);
+    await fixture.end();
+  });
+
+  test("takes the way of the turn that asked, when it is about what came of a task", async () => {
+    const script = [
+      { calls: [{ name: "echo", arguments: { text: "a" } }], content: "Let me look." },
+      "Done.",
+    ];
+    const { fixture, deps } = setUp(script, chat);
+    const seen: InboundMessage[] = [];
+    const route: Route = async (inbound) => {
+      seen.push(inbound);
+      return chat;
+    };
+    expect(await runTurn(ofTask, { ...deps, routes: { cron: route } }, never)).toBe("answered");
+    await fixture.until((shown) => shown.some(({ kind }) => kind === "final"));
+    expect(seen).toMatchObject([{ id: "subagent:abc", metadata: { job: "a", deliver: true } }]);
+    expect(fixture.shown).toMatchObject([
+      { kind: "final", id: "subagent:abc/final", ...chat, content: "Done.", answers: ["subagent:abc"] },
+    ]);
+    await fixture.end();
+  });
+
+  test("begins with all that went before, when it is about what came of a task", async () => {
+    const { fixture, deps } = setUp(["one", "two", "three", "four"], undefined);
+    for (const run of [0, 1, 2]) {
+      await runTurn({ ...job, id: `cron:a:${run}` as typeof job.id }, { ...deps, keptMessages: 4 }, never);
+    }
+    await runTurn(ofTask, { ...deps, keptMessages: 1 }, never);
+    const contents = fixture.model.requests.at(-1)?.messages.map(({ content }) => content) ?? [];
+    expect(contents.slice(-4, -1)).toMatchObject(["two", expect.stringContaining("plants"), "three"]);
+    await fixture.end();
+  });
+
+  test.each([
+    [job, { origin: "cron", metadata: job.metadata }],
+    [ofTask, ofTask.askedBy],
+  ])("tells tools what it goes back to: %#", async (message, source) => {
+    const sources: unknown[] = [];
+    const { fixture, deps } = setUp([{ calls: [{ name: "echo", arguments: { text: "a" } }] }, "Yes."], chat);
+    const toolbox: typeof deps.toolbox = {
+      ...deps.toolbox,
+      run(call, run) {
+        sources.push(run.source);
+        return deps.toolbox.run(call, run);
+      },
+    };
+    await runTurn(message, { ...deps, toolbox }, never);
+    expect(sources).toEqual([source]);
     await fixture.end();
   });
 });

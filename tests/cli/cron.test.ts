@@ -55,6 +55,13 @@ function setUp({
         log,
         mask,
         jobs: async () => jobs,
+        channels: async () =>
+          ["telegram", "webhook"].map((name) => ({
+            name,
+            enabled: name === "telegram",
+            exists: true,
+            problem: undefined,
+          })),
         async askGateway(name, given) {
           asked.push([name, given]);
           return gateway?.(name, given) ?? { running: false };
@@ -120,6 +127,18 @@ describe("nanobot cron add", () => {
     expect(asked).toEqual([["cron.reload", {}]]);
   });
 
+  test.each([
+    ["telegramm", 1],
+    ["webhook", 1],
+    ["telegram", 0],
+  ])("warns of a channel that tells nobody here: %s", async (channel, warnings) => {
+    const { add, log } = setUp();
+    expect(await add("--every", "1h", "--deliver", "--channel", channel, "--to", "7")).toMatchObject({
+      code: 0,
+    });
+    expect(log.lines.filter((line) => line.includes("is not enabled"))).toHaveLength(warnings);
+  });
+
   test.each<[string[], string]>([
     [[], "exactly one of --cron, --every and --at"],
     [["--every", "1h", "--at", "2030-01-01"], "exactly one of"],
@@ -132,6 +151,7 @@ describe("nanobot cron add", () => {
     [["--every", "1h", "--tz", "UTC"], "--tz goes with --cron only"],
     [["--every", "1h", "--channel", "telegram", "--to", "7"], "need --deliver"],
     [["--every", "1h", "--deliver", "--channel", "telegram"], "go together"],
+    [["--every", "1h", "--deliver", "--channel", " ", "--to", ""], "go together"],
     [["--every", "1h", "--misfire", "twice"], 'what --misfire "twice" means'],
   ])("refuses %j", async (args, reason) => {
     const { add, jobs } = setUp();

@@ -97,12 +97,20 @@ describe("nanobot tasks list", () => {
     expect(terminal.stderr).toStartWith("No gateway runs for this workspace.");
   });
 
-  test.each([undefined, "", "{{{", '{"tasks":7}'])(
-    "shows none where the file says none: %p",
-    async (file) => {
-      const { run, terminal } = await setUp(file === undefined ? {} : { file });
-      expect(await run()).toBe(0);
-      expect(terminal.stdout).toBe("No task works in the background\n");
-    },
-  );
+  test("shows none where there is no file", async () => {
+    const { run, terminal } = await setUp({});
+    expect(await run()).toBe(0);
+    expect(terminal.stdout).toBe("No task works in the background\n");
+  });
+
+  test.each([
+    ["", "Cannot understand"],
+    ["{{{", "Cannot understand"],
+    ['{"tasks":7}', "Cannot understand"],
+    ['{"v":2,"tasks":[]}', "a newer nanobot wrote it"],
+  ])("says what is wrong with the file: %p", async (file, problem) => {
+    const { run, terminal } = await setUp({ file });
+    await expect(run()).rejects.toThrow(problem);
+    expect(terminal.stdout).toBe("");
+  });
 });

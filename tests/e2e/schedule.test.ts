@@ -27,17 +27,19 @@ async function setUp({
   roles = {},
   more = {},
   agentSettings = {},
+  telegram = {},
 }: {
   roles?: Roles;
   more?: object;
   agentSettings?: Readonly<Record<string, unknown>>;
+  telegram?: object;
 }) {
   const server = await startTelegramServer({ retryMs: 50 });
   // A bot cannot begin a chat: these have written before.
   for (const chat of [1, 2]) server.meet(chat);
   const model = await startModel(assistant(roles));
   const settings = { ...modelAt(model.url, agentSettings), ...more };
-  const home = telegramHome(server, model.url, { sendToolHints: false }, settings);
+  const home = telegramHome(server, model.url, { sendToolHints: false, ...telegram }, settings);
   return { server, model, home };
 }
 
@@ -72,6 +74,52 @@ test("a reminder that was asked for in a chat comes to that chat, which knows of
   // The job itself ran elsewhere.
   const own = await sessionOf(home, `cron:${String(job?.["id"])}`);
   expect(own.at(-1)).toMatchObject({ role: "assistant", content: "Drink your tea." });
+});
+
+test.each([
+  ["the topic that it was asked for in", {}, "telegram:-100:topic:7"],
+  ["the session that all chats share", { unifiedSession: true }, "unified:default"],
+])("a reminder is noted in %s", async (_, agentSettings, session) => {
+  const telegram = { allowFrom: ["*"], groupPolicy: "open" };
+  const { server, home } = await setUp({ roles: { agent: reminding }, agentSettings, telegram });
+  server.meet(-100, { type: "supergroup", title: "Team", is_forum: true });
+  await startGateway(home);
+  server.say(-100, { text: "tea", message_thread_id: 7, is_topic_message: true });
+  await eventually(() => shown(server, -100).includes("Drink your tea."));
+  await eventually(async () =>
+    (await sessionOf(home, session)).some(
+      ({ role, content }) => role === "assistant" && content === "Drink your tea.",
+    ),
+  );
+});
+
+test("the owner hears once of reminders whose time came long before the program ran", async () => {
+  const { server, home } = await setUp({ more: { gateway: { port: 0, owner: "telegram:2" } } });
+  mkdirSync(join(home.workspace, "cron"), { recursive: true });
+  const job = (id: string, ageMs: number) => ({
+    id,
+    name: id,
+    enabled: true,
+    schedule: { kind: "at", atMs: Date.now() - ageMs },
+    payload: {
+      kind: "agent_turn",
+      message: `Remind me of ${id}`,
+      deliver: true,
+      channel: "telegram",
+      to: "1",
+    },
+  });
+  const jobs = [job("rent", 40 * 3_600_000), job("tax", 100 * 3_600_000)];
+  writeFileSync(join(home.workspace, "cron", "jobs.json"), JSON.stringify({ version: 1, jobs }));
+  for (let starts = 0; starts < 2; starts++) {
+    const gateway = await startGateway(home);
+    await eventually(() => shown(server, 2).length > 0);
+    await eventually(async () => (await jobsOf(home)).every(({ enabled }) => enabled === false));
+    gateway.signal("SIGTERM");
+    await gateway.exited;
+  }
+  expect(shown(server, 2)).toEqual([expect.stringMatching(/Remind me of rent.*Remind me of tax/s)]);
+  expect(shown(server)).toEqual([]);
 });
 
 test("a job of one time that came due while nothing ran is done once, and is gone", async () => {

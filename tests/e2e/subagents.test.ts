@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { NOTHING_TO_SAY } from "../../src/lib/phrases.ts";
 import type { Reply } from "../fakes/chat-reply.ts";
 import { startTelegramServer, type TelegramServer } from "../fakes/telegram-server.ts";
 import { tempFolder } from "../fakes/temp.ts";
@@ -15,6 +16,7 @@ import {
   modelAt,
   newHome,
   run,
+  sessionOf,
   startCommand,
   startModel,
   untilNoProcess,
@@ -152,4 +154,52 @@ test("agent -m stays until what it gave away has answered, with the program alon
       .split("\n")
       .map((line) => JSON.parse(line) as unknown),
   ).toMatchObject([{ content: "I am on it." }, { content: "There are 7 birds." }]);
+});
+
+/** A job gives its work away, and says itself nothing; none is nothing to tell either. */
+const jobGivesAway: Answer = ({ body, said, result }) => {
+  const silence = { text: [NOTHING_TO_SAY] };
+  if (result !== undefined) return silence;
+  const messages = body["messages"] as readonly { role: string }[];
+  const last = JSON.stringify(messages.findLast(({ role }) => role === "user"));
+  const counted = /counted (\w+)/.exec(last)?.[1];
+  if (counted !== undefined) return counted === "0" ? silence : { text: [`There are ${counted}.`] };
+  return said === "Count the birds" ? call("spawn", { task: said }) : { text: [said] };
+};
+
+async function withJob(counted: readonly string[], ...delivery: readonly string[]) {
+  const counts = [...counted];
+  const { server, home, gateway } = await setUp({
+    agent: jobGivesAway,
+    subagent: () => ({ text: [`I counted ${counts.shift() ?? "0"}`] }),
+  });
+  for (const chat of [1, 2]) server.meet(chat);
+  const job = ["--name", "birds", "--message", "Count the birds", "--every", "1", ...delivery];
+  expect((await run(["cron", "add", ...job], { home })).code).toBe(0);
+  const [{ id } = { id: "" }] = JSON.parse((await run(["cron", "list", "--json"], { home })).stdout);
+  // Before the first run there is no session.
+  const lines = () => sessionOf(home, `cron:${id}`).catch(() => []);
+  const told = async () => (await lines()).filter(({ turn }) => turn?.startsWith("subagent:") === true);
+  return { server, home, gateway, told };
+}
+
+test("what comes of a task of a job is delivered like the job's own answer, and silence stays silence", async () => {
+  const to = ["--deliver", "--channel", "telegram", "--to", "2"];
+  const { server, told, home } = await withJob(["0", "5"], ...to);
+  await eventually(() => shown(server, 2).length > 0);
+  expect(shown(server, 2)).toEqual(["There are 5."]);
+  expect(shown(server)).toEqual([]);
+  expect((await told()).length).toBeGreaterThan(2);
+  // The chat knows of it.
+  await eventually(async () =>
+    (await sessionOf(home, "telegram:2")).some(({ content }) => content === "There are 5."),
+  );
+});
+
+test("what comes of a task of a job that is told to nobody is told to nobody", async () => {
+  const { server, told } = await withJob(["5"]);
+  await eventually(async () => (await told()).some(({ content }) => content === "There are 5."));
+  server.say(1, "say hello");
+  await eventually(() => shown(server).length > 0);
+  expect(shown(server)).toEqual(["say hello"]);
 });

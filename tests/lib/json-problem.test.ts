@@ -13,6 +13,7 @@ test.each([
   ["// no\n{}", "line 1: JSON has no comments"],
   ["{}\n{}", "line 2: there is more after the end"],
   ['{"a": "x', "line 1: a string is not closed"],
+  ["[".repeat(200_000), "it is nested too deeply"],
 ])("jsonProblem() says where %j stops being JSON, and why", async (text, problem) => {
   expect(await jsonProblem(text)).toStartWith(problem);
 });

@@ -26,6 +26,8 @@ beforeAll(() => {
     writeFileSync(join(base, file), file);
   }
   const link = (target: string, path: string) => symlinkSync(target, join(workspace, path));
+  link(".", ".nanobot/linked");
+  link("../..", ".nanobot/away");
   link("/etc", "etc");
   link("../ws-other", "sibling");
   link("notes", "inner");
@@ -258,6 +260,18 @@ describe("resolve() keeps nanobot's own files", () => {
     expect<string>(await create({ readable: ".nanobot/skills" }).resolve(path, "read")).toBe(
       join(workspace, path),
     );
+  });
+
+  test("resolve() does not open what a link in the place of an open one leads to", async () => {
+    for (const [place, path] of [
+      [".nanobot/linked", ".nanobot/linked/inbox.jsonl"],
+      [".nanobot/linked", ".nanobot/inbox.jsonl"],
+      [".nanobot/away", ".nanobot/away/config.json"],
+    ] as const)
+      for (const opened of [{ readable: place }, { readable: join(workspace, place) }, { ownResults: place }])
+        expect(await refusal(create({ restrict: false, ...opened }).resolve(path, "read"))).toContain(
+          "closed to tools",
+        );
   });
 
   test("resolve() reads what stands in for a file that is not there, and writes where it was told to", async () => {

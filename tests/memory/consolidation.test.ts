@@ -301,7 +301,7 @@ test("createConsolidation() leaves MEMORY.md alone when it is edited each time, 
   const world: World = createWorld();
   const edit: Scripted = async () => {
     writeFacts(world, `- Edit ${++edits}\n`);
-    return calling({ history_entry: `Try ${edits}.`, memory_update: "- Mine" });
+    return calling({ history_entry: `Try ${edits}.`, memory_update: "- Edit of mine" });
   };
   world.model.push(edit, edit, edit, edit);
   await say(world, KEY, ...turnOf("hello"));
@@ -420,6 +420,23 @@ test("createConsolidation() asks in smaller parts after a prompt that was too lo
   const [first, second] = world.model.requests.map(({ messages }) => messagesTokens(messages));
   expect(second).toBeLessThan((first ?? 0) * 0.7);
   expect(fileOf(world, "HISTORY.md")).toContain("Second.");
+  expect(await left(world)).toBeUndefined();
+});
+
+test("createConsolidation() finds out once how long a prompt may be, and not for each part anew", async () => {
+  const world = createWorld();
+  const takes: Scripted = async ({ messages }) =>
+    messagesTokens(messages) > 4_000
+      ? { ok: false, error: { kind: "contextOverflow", message: "too long", retryable: false }, partial: "" }
+      : calling({ history_entry: "A part." });
+  world.model.push(...Array.from({ length: 40 }, () => takes));
+  for (let index = 0; index < 40; index++)
+    await say(world, KEY, ...turnOf(`turn ${index} ${"word ".repeat(300)}`));
+  world.consolidation.turnEnded({ key: KEY, tokens: 1, budget: 1 });
+  await patiently(world);
+  const tooLong = world.model.requests.filter(({ messages }) => messagesTokens(messages) > 4_000);
+  expect(tooLong).toHaveLength(2);
+  expect(fileOf(world, "HISTORY.md")).not.toContain("[RAW]");
   expect(await left(world)).toBeUndefined();
 });
 

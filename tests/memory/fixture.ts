@@ -17,6 +17,8 @@ import { createFakeModel, type FakeModel, type Scripted } from "../fakes/model.t
 import { tempFolder } from "../fakes/temp.ts";
 
 export const signal = new AbortController().signal;
+/** One that the process knows. */
+export const SECRET = "hunter2-correct-horse";
 export const START = Date.parse("2026-11-30T09:00:00Z");
 
 export interface World {
@@ -71,6 +73,7 @@ export function createWorld({
     memory,
     sessions: wrapSessions(sessions),
     model: async () => choice,
+    files,
     clock,
     locks,
     log,
@@ -80,6 +83,7 @@ export function createWorld({
     idleCheckMs: 60_000,
     pause: { leftMs: () => pauses.leftMs, observe() {} },
     timeZone,
+    mask: (text) => text.replaceAll(SECRET, "[masked]"),
     isPatient: true,
     ...options,
   });

@@ -21,10 +21,10 @@ import { tempFolder } from "../fakes/temp.ts";
 
 const AT = Date.parse("2026-11-30T23:30:00Z");
 
-function setUp({ workspace = tempFolder(), timeZone = "Europe/Vienna" } = {}) {
+function setUp({ workspace = tempFolder(), timeZone = "Europe/Vienna", files = createFileSystem() } = {}) {
   const clock = createFakeClock(AT);
   const store = createMemoryStore({
-    files: createFileSystem(),
+    files,
     locks: createLocks({ os: process.platform, folder: workspace }),
     clock,
     log: createFakeLog(),
@@ -298,4 +298,46 @@ test("history() and appendHistory() refuse a link in the place of the file", asy
   expect(store.appendHistory("Mine.", { at: AT })).rejects.toThrow("Cannot use");
   await Promise.allSettled([store.appendHistory("Mine.", { at: AT })]);
   expect(textOf(target)).not.toContain("Mine");
+});
+
+test("replaceFacts() keeps as a version, byte by byte, what was written in another encoding", async () => {
+  const { store, workspace, facts } = setUp();
+  const latin = Buffer.from("- K\xe4tzchen\n", "latin1");
+  writeFileSync(facts, latin);
+  expect(await store.replaceFacts("- Kitten\n", { seen: await store.facts() })).toBe(true);
+  const [version] = await store.versions();
+  expect(readFileSync(join(workspace, ".nanobot", "memory", `${version?.id}.md`))).toEqual(latin);
+});
+
+test("replaceFacts() changes nothing when the file is edited by hand while its version is being kept", async () => {
+  const files = createFileSystem();
+  const { store, facts } = setUp({
+    files: {
+      ...files,
+      async replace(path, bytes, options) {
+        await files.replace(path, bytes, options);
+        if (path !== facts) writeFileSync(facts, "- By hand\n");
+      },
+    },
+  });
+  writeFileSync(facts, "- Old\n");
+  expect(await store.replaceFacts("- New\n", { seen: "- Old\n" })).toBe(false);
+  expect(textOf(facts)).toBe("- By hand\n");
+});
+
+test("history() reads files that an editor began with a mark and whose lines end with CRLF", async () => {
+  const { store, folder, history } = setUp();
+  writeFileSync(
+    history,
+    "\ufeff[2026-11-01 09:00] First.\r\nMore of it.\r\n\r\n[2026-11-02 09:00] Second 🫖.\r\n",
+  );
+  const line = JSON.stringify({ timestamp: "2026-10-01 08:00", content: "Before." });
+  writeFileSync(join(folder, "history.jsonl"), `\ufeff${line}\r\n`);
+  await store.appendHistory("Third.", { at: AT });
+  expect(await store.history({ limit: 9 })).toEqual([
+    { at: "2026-10-01 08:00", text: "Before." },
+    { at: "2026-11-01 09:00", text: "First.\nMore of it." },
+    { at: "2026-11-02 09:00", text: "Second 🫖." },
+    { at: "2026-12-01 00:30", text: "Third." },
+  ]);
 });

@@ -97,12 +97,26 @@ describe("createBackgroundPause()", () => {
     expect(pause.leftMs()).toBe(5 * MINUTE);
   });
 
-  test("is not ended by a chat's success, nor by another error", async () => {
-    const { pause, fail, succeed } = setUp();
+  test("is not ended by another error, nor by one of a chat", async () => {
+    const { pause, fail } = setUp();
     fail();
-    succeed("chat");
     fail("transient");
+    fail("quota", "chat");
     expect(pause.leftMs()).toBe(5 * MINUTE);
+  });
+
+  test("is cut short when a chat is answered, and goes on where it was when that was too early", async () => {
+    const { pause, fail, succeed, told, clock } = setUp();
+    fail();
+    await clock.advance(5 * MINUTE);
+    fail();
+    expect(pause.leftMs()).toBe(10 * MINUTE);
+    succeed("chat");
+    expect(pause.leftMs()).toBe(0);
+    fail();
+    expect(pause.leftMs()).toBe(20 * MINUTE);
+    await clock.advance(0);
+    expect(told).toHaveLength(1);
   });
 
   test("tells the owner once in a series what happened and what to do", async () => {
@@ -151,7 +165,7 @@ describe("createBackgroundPause()", () => {
     const call = fc.record({
       origin: fc.constantFrom("chat", "cron", "heartbeat", "subagent", "api", undefined),
       error: fc.constantFrom("quota", "auth", "transient", undefined),
-      waitMs: fc.nat({ max: 8 * HOUR }),
+      waitMs: fc.oneof(fc.nat({ max: 2 * MINUTE }), fc.nat({ max: 8 * HOUR })),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (calls) => {
@@ -168,7 +182,8 @@ describe("createBackgroundPause()", () => {
             series++;
           }
           expect(pause.leftMs()).toBeLessThanOrEqual(6 * HOUR);
-          if (isIn && before > 0) expect(pause.leftMs()).toBe(before);
+          const isCutShort = !isBackground && error === undefined;
+          if (isIn && before > 0) expect(pause.leftMs()).toBe(isCutShort ? 0 : before);
           if (!isIn) expect(pause.leftMs()).toBe(0);
           await clock.advance(waitMs);
         }

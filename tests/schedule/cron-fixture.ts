@@ -83,6 +83,8 @@ export function setUp({
   const channels = new Set(["telegram"]);
   let pausedUntil = 0;
   const pause: Pick<BackgroundPause, "leftMs"> = { leftMs: () => Math.max(0, pausedUntil - clock.now()) };
+  const told = new Map<string, string>();
+  let tellProblem: Error | undefined;
   let owner: { channel: string; chatId: string } | undefined = { channel: "telegram", chatId: "owner" };
   let ids = 0;
 
@@ -115,6 +117,10 @@ export function setUp({
       pause,
       findOwner: async () => owner,
       isChannel: (name) => channels.has(name),
+      async tellOwner(text, id) {
+        if (tellProblem !== undefined) throw tellProblem;
+        told.set(id, text);
+      },
     });
     turns.listen(cron.turnEnded);
     const controller = new AbortController();
@@ -140,6 +146,11 @@ export function setUp({
     jobs: openJobs(),
     pauseFor: (ms: number) => {
       pausedUntil = clock.now() + ms;
+    },
+    /** What the owner was told, each once. */
+    told: () => [...told.values()],
+    failToTell: (error?: Error) => {
+      tellProblem = error;
     },
     setOwner: (chat: typeof owner) => {
       owner = chat;

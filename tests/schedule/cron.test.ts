@@ -265,6 +265,61 @@ describe("run(), when slots were missed,", () => {
     expect(log.lines.filter((line) => line.includes("missed"))).toHaveLength(1);
   });
 
+  test("tells the owner of jobs of one time that were missed, once and in one message", async () => {
+    const { clock, jobs, begin, told } = setUp();
+    await jobs.add(job(at(START + HOUR), { name: "Tea", message: "Make tea" }));
+    await jobs.add(
+      job(at(START + 2 * HOUR), { name: "Call", message: "Call Anna\nat home", misfire: "skip" }),
+    );
+    await jobs.add(job(cron("0 9 1 * *"), { name: "Rent" }));
+    await clock.advance(60 * HOUR);
+    await (await begin()).end();
+    await (await begin()).end();
+    expect(told()).toEqual([
+      expect.stringMatching(
+        /it is too late for it now:\n- 2026-11-30 10:00 \(UTC\), "Tea": Make tea\n- 2026-11-30 11:00 \(UTC\), "Call": Call Anna at home$/,
+      ),
+    ]);
+    expect((await jobs.list()).map(({ enabled, lastStatus }) => [enabled, lastStatus])).toEqual([
+      [false, "skipped"],
+      [false, "skipped"],
+      [true, "skipped"],
+    ]);
+  });
+
+  test("gives up no missed job of one time before the owner was told of it", async () => {
+    const { clock, jobs, begin, told, failToTell, log } = setUp();
+    await jobs.add(job(at(START + HOUR)));
+    await jobs.add(job(every(20 * MINUTE)));
+    await clock.advance(30 * HOUR);
+    failToTell(new Error("the disk is full"));
+    const { end } = await begin();
+    await clock.advance(20 * MINUTE);
+    expect((await jobs.list()).map(({ enabled }) => enabled)).toEqual([true, true]);
+    expect(log.lines.some((line) => line.includes("The owner was not told of jobs"))).toBe(true);
+    failToTell();
+    await clock.advance(20 * MINUTE);
+    await end();
+    expect(told()).toHaveLength(1);
+    expect((await jobs.list()).map(({ enabled }) => enabled)).toEqual([false, true]);
+  });
+
+  test("makes up for the jobs one after the other, and keeps none of them from what comes on time", async () => {
+    const { clock, jobs, begin, turns, slots } = setUp({ start: START + SECOND });
+    for (let count = 0; count < 5; count++) await jobs.add(job(cron("0 10 * * *")));
+    const { id } = await jobs.add(job(at(START + 2 * DAY + 90 * MINUTE)));
+    await clock.advance(2 * DAY + 89 * MINUTE + 50 * SECOND);
+    const { end } = await begin();
+    const times = () =>
+      turns.put.map(({ timestamp }) => Date.parse(timestamp) - START - 2 * DAY - 89 * MINUTE);
+    expect(times()).toEqual([51 * SECOND]);
+    await clock.advance(HOUR);
+    await end();
+    expect(times()).toEqual([51, 56, 60, 61, 66, 71].map((seconds) => seconds * SECOND));
+    expect(new Set(slots()).size).toBe(2);
+    expect(slots(id)).toHaveLength(1);
+  });
+
   test("closes a job of one time whose process ended before it could say how it went", async () => {
     const { clock, jobs, begin, slots, turns } = setUp({ endsTurns: false });
     await jobs.add(job(at(START + HOUR)));
@@ -275,6 +330,37 @@ describe("run(), when slots were missed,", () => {
     await (await begin()).end();
     expect(slots()).toEqual([START + HOUR]);
     expect(await jobs.list()).toEqual([]);
+  });
+});
+
+describe("run(), when the file is broken,", () => {
+  test("tells the owner once, and goes on with the jobs that it knew", async () => {
+    const { clock, jobs, begin, told, files, slots } = setUp();
+    await jobs.add(job(every(HOUR)));
+    const good = files.text(PATH);
+    const first = await begin();
+    files.write(PATH, `${good}]`);
+    await clock.advance(2 * HOUR);
+    await first.end();
+    const second = await begin();
+    await clock.advance(HOUR);
+    await second.end();
+    expect(told()).toEqual([expect.stringMatching(/jobs\.json": line \d+: there is more after the end\./)]);
+    expect(slots()).toEqual([START + HOUR, START + 2 * HOUR]);
+  });
+
+  test("says nothing of half a file that an editor is about to write", async () => {
+    const { clock, jobs, begin, told, files } = setUp();
+    await jobs.add(job(every(HOUR)));
+    const good = files.text(PATH);
+    const { end, cron: service } = await begin();
+    files.write(PATH, good.slice(0, 100));
+    service.reload();
+    await clock.advance(30 * SECOND);
+    files.write(PATH, good);
+    await clock.advance(HOUR);
+    await end();
+    expect(told()).toEqual([]);
   });
 });
 
@@ -499,6 +585,22 @@ describe("route()", () => {
 
   test("tells nobody of a job that nobody wanted to hear of", async () => {
     for (const result of [answer, error]) expect(await routed({ to }, result)).toBeUndefined();
+    expect(await routed({ to }, answer, { schedule: at(START + HOUR) })).toBeUndefined();
+  });
+
+  test("tells the owner of a job of one time that failed, which is disabled then", async () => {
+    const target = await routed({ to }, error, { schedule: at(START + HOUR) });
+    expect(target).toMatchObject({ channel: "telegram", chatId: "owner" });
+    expect(target?.content).toContain("Make tea");
+  });
+
+  test("names the session that the job was made in, and none for the owner's chat", async () => {
+    const made = { ...to, sessionKey: "telegram:7:topic:3" };
+    expect(await routed({ deliver: true, to: made }, answer)).toEqual({ ...made, content: "It rains" });
+    expect(await routed({ deliver: true, to: made }, answer, { gone: true })).toMatchObject(made);
+    const elsewhere = { channel: "cli", chatId: "direct", sessionKey: "cli:direct" };
+    const target = await routed({ deliver: true, to: elsewhere }, answer);
+    expect(target).toEqual({ channel: "telegram", chatId: "owner", content: "It rains" });
   });
 
   test("never lets a reminder get lost: its own text comes with the failure", async () => {

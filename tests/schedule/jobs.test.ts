@@ -30,7 +30,7 @@ const tea: NewJob = {
   message: "Make tea",
   schedule: { kind: "every", everyMs: HOUR },
   deliver: true,
-  to: { channel: "telegram", chatId: "7", thread: "3" },
+  to: { channel: "telegram", chatId: "7", thread: "3", sessionKey: "telegram:7:topic:3" },
 };
 
 function setUp({ legacy = false, mostJobs = 100 } = {}) {
@@ -185,6 +185,24 @@ describe("list()", () => {
     expect(log.lines).toEqual([]);
   });
 
+  test("keeps halves of characters from the models, and remembers in which session a job was made", async () => {
+    const { jobs, save } = setUp();
+    const [good] = firstGeneration.jobs;
+    const payload = { ...good?.payload, message: "Tea \ud83d", sessionKey: "telegram:7:topic:3" };
+    const flood = { ...payload, sessionKey: "k".repeat(1_001) };
+    save({
+      version: 1,
+      jobs: [
+        { ...good, name: "\ud83d", payload },
+        { ...good, id: "flood", payload: flood },
+      ],
+    });
+    const [first, second] = await jobs.list();
+    expect([first?.name, first?.message]).toEqual(["\ufffd", "Tea \ufffd"]);
+    expect(first?.to).toMatchObject({ sessionKey: "telegram:7:topic:3" });
+    expect(second?.to).not.toHaveProperty("sessionKey");
+  });
+
   test("is empty without a file, and makes none", async () => {
     const { jobs, path } = setUp();
     expect(await jobs.list()).toEqual([]);
@@ -209,6 +227,10 @@ describe("list()", () => {
       { ...good, id: "b8", payload: { kind: "shell", message: "x" } },
       { ...good, id: "b9", enabled: "yes" },
       { ...good, id: "b10", payload: { message: "x".repeat(10_001) } },
+      { ...good, id: "b\u0000" },
+      { ...good, id: "b\n" },
+      { ...good, id: "b\ud83d" },
+      { ...good, id: "x".repeat(201) },
       good,
     ];
     save({ version: 1, jobs: [good, ...bad] });
@@ -234,6 +256,8 @@ const broken: readonly (readonly [string, string | Uint8Array, string])[] = [
   ["no list", '{"jobs": {"a": 1}}', 'its "jobs" are no list'],
   ["bytes", new Uint8Array([0x7b, 0xff, 0xfe]), "the text is not UTF-8"],
   ["a newer version", '{"version": 2, "jobs": []}', "a newer nanobot wrote it"],
+  ["nesting", `{"jobs": [{"id": "a", "more": ${"[".repeat(9_000)}${"]".repeat(9_000)}}]}`, "100 deep"],
+  ["half a nesting", `{"jobs": ${"[".repeat(100_000)}`, "it is nested too deeply"],
   ["too much", `{"jobs": [${" ".repeat(4 * 1024 * 1024)}]}`, "it is larger than 4 MiB"],
 ];
 
@@ -300,6 +324,7 @@ describe("add()", () => {
             channel: "telegram",
             to: "7",
             thread: "3",
+            sessionKey: "telegram:7:topic:3",
           },
           state: {
             nextRunAtMs: START + HOUR,

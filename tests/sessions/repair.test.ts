@@ -232,7 +232,9 @@ test("createTranscript() makes ids unique in a time that grows with the lines al
     transcript.lines();
     return performance.now() - began;
   };
-  costOf(500);
+  // The quickest of some, since a busy machine makes any one slow.
+  const leastOf = (turns: number) => Math.min(...Array.from({ length: 5 }, () => costOf(turns)));
+  const few = leastOf(2_000);
   // Quadratic it would be 64 times as much.
-  expect(costOf(16_000) / Math.max(costOf(2_000), 1)).toBeLessThan(40);
+  expect(leastOf(16_000) / Math.max(few, 1)).toBeLessThan(40);
 });

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { InboundId } from "../../src/core/messages.ts";
 import type { Session, SessionStore, StoredMessage } from "../../src/core/session.ts";
 import { messagesTokens } from "../../src/lib/request-tokens.ts";
@@ -463,6 +463,20 @@ test("open() copies a session of the original's first version, once, and leaves 
   expect((await store.list()).map(({ key }) => key)).toEqual(["telegram:42"]);
   await using(store, "telegram:42", (session) => session.archive());
   expect(await contents(store, "telegram:42")).toEqual([]);
+});
+
+test("open() copies a long session of the original whole, also where a copy was cut off before", async () => {
+  const { store, workspace } = setUp();
+  mkdirSync(join(workspace, "sessions"));
+  const lines = Array.from({ length: 3_000 }, (_, index) => user(`${index} ${"word ".repeat(20)}`));
+  const old = join(workspace, "sessions", "telegram_42.jsonl");
+  writeFileSync(old, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const copied = await store.path("telegram:42");
+  writeFileSync(`${copied}.copy`, '{"role":"user","content":"cut o');
+  expect((await contents(store, "telegram:42")).at(-1)).toBe(lines.at(-1)?.content);
+  expect(readFileSync(copied)).toEqual(readFileSync(old));
+  expect(readdirSync(join(workspace, "sessions")).sort()).toEqual([basename(copied), basename(old)].sort());
+  expect(statSync(copied).mode & 0o777).toBe(0o600);
 });
 
 test("open() copies a session of the original's later versions from its namespace", async () => {

@@ -8,14 +8,21 @@ import { messagesTokens } from "../../src/lib/request-tokens.ts";
 import { beginsTurn, toChat } from "../../src/lib/transcript.ts";
 import { add, assistant, contents, setUpStore, signal, turn, user, using } from "./fixture.ts";
 
-const all = { maxTokens: 100_000, keepTokens: 0, signal };
+interface Wanted {
+  readonly maxTokens: number;
+  readonly keepTokens: number;
+  readonly mostTokens?: number;
+  readonly signal: AbortSignal;
+}
+
+const all: Wanted = { maxTokens: 100_000, keepTokens: 0, signal };
 const KEPT = { keepMessages: 2, signal };
 
-async function next(store: SessionStore, key = "a", options: Partial<typeof all> = {}) {
+async function next(store: SessionStore, key = "a", options: Partial<Wanted> = {}) {
   return store.unconsolidated({ key }, { ...all, ...options });
 }
 
-async function required(store: SessionStore, key = "a", options: Partial<typeof all> = {}) {
+async function required(store: SessionStore, key = "a", options: Partial<Wanted> = {}) {
   const turns = await next(store, key, options);
   if (turns === undefined) throw new Error("nothing to consolidate");
   return turns;
@@ -109,6 +116,55 @@ test("unconsolidated() bounds a single turn longer than maxTokens by its results
   expect(tokensIn(many.messages)).toBeLessThanOrEqual(1_000);
   expect(many.messages[0]?.content).toBe("What is in these files?");
   expect(many.messages.at(-1)?.content).toBe("Results.");
+});
+
+test("unconsolidated() passes over turns older than the newest mostTokens, and consolidated() marks those too", async () => {
+  const { store } = setUpStore();
+  const at = (index: number) => new Date(Date.UTC(2026, 0, 1 + index)).toISOString();
+  for (let index = 0; index < 20; index++) {
+    await add(store, "a", { ...user(`turn ${index}`), timestamp: at(index) }, assistant(`re: turn ${index}`));
+  }
+  const given = await required(store, "a", { mostTokens: 60 });
+  expect(given.from).toBe(0);
+  expect(given.passed).toEqual({
+    messages: 40 - given.messages.length,
+    since: at(0),
+    until: at(19 - given.messages.length / 2),
+  });
+  expect(tokensIn(given.messages)).toBeGreaterThan(40);
+  expect(tokensIn(given.messages)).toBeLessThanOrEqual(60);
+  expect(said(given)?.at(-1)).toBe("re: turn 19");
+  const kept = await required(store, "a", { mostTokens: 60, keepTokens: TWO_TURNS });
+  expect(said(kept)?.at(-1)).toBe("re: turn 17");
+  expect(kept.messages).toHaveLength(given.messages.length);
+  expect(await store.consolidated(given, { keepMessages: 0, signal })).toBe(true);
+  expect(await next(store, "a")).toBeUndefined();
+});
+
+test("unconsolidated() passes nothing over where all is not more than mostTokens, nor the one turn that is", async () => {
+  const { store } = setUpStore();
+  await add(store, "a", ...turn("one"), ...turn("two"));
+  expect((await required(store, "a", { mostTokens: 1_000 })).passed).toBeUndefined();
+  await add(store, "b", user("word ".repeat(500)), assistant("Yes."));
+  const one = await required(store, "b", { mostTokens: 10 });
+  expect(one.passed).toBeUndefined();
+  expect(one.messages).toHaveLength(2);
+});
+
+test("unconsolidated() leaves out what was only thought and what stood in front, and shortens results", async () => {
+  const { store } = setUpStore();
+  await add(
+    store,
+    "a",
+    { ...user("Read it"), runtime: "[Runtime Context] now" },
+    { ...assistant("Reading."), reasoning_content: "Hm." },
+    { role: "tool", tool_call_id: "1", name: "read_file", content: "page ".repeat(5_000) },
+    assistant("word ".repeat(5_000)),
+  );
+  const { messages } = await required(store, "a", { maxTokens: 100_000 });
+  expect(messages.slice(0, 2)).toEqual([user("Read it"), assistant("Reading.")]);
+  expect(messages[2]?.content.length).toBe(1_000);
+  expect(messages[3]?.content.length).toBe(25_000);
 });
 
 test("unconsolidated() skips damaged lines and holds nothing of what it does not give", async () => {

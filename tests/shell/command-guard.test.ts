@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { SandboxState } from "../../src/core/commands.ts";
 import type { Permit, RealPath, ShellChoice } from "../../src/core/tool.ts";
@@ -247,6 +247,7 @@ test("createCommandGuard() lets commands read and run what lies with the built-i
       `timeout 10 env X=1 python3.12 ${SKILL}/scripts/report.py`,
       `${SKILL}/scripts/list.sh ${SKILL}/assets/page.html`,
       `cd ${SKILL} && ./scripts/list.sh && cat SKILL.md`,
+      `cd ${SKILL}/scripts && bash list.sh ../assets/page.html`,
       `cp -r ${SKILL}/assets copied`,
       `x=$(cat ${SKILL}/SKILL.md) && echo "$x"`,
       `sort < ${SKILL}/SKILL.md > sorted.txt`,
@@ -279,6 +280,24 @@ test("createCommandGuard() lets no command write where the built-in skills lie, 
       `sh ${SKILL}/scripts/list.sh > ${SKILL}/out`,
       `cd ${SKILL} && echo x > new`,
       `curl -o ${SKILL}/new https://example.com/`,
+      // Code of anybody's, which is handed a file of ours.
+      `ruby -i -pe x ${SKILL}/scripts/list.sh`,
+      `ruby -e 'File.delete(ARGV[0])' ${SKILL}/SKILL.md`,
+      `perl -e 'unlink @ARGV' ${SKILL}/SKILL.md`,
+      `python3 -c 'import os,sys;os.remove(sys.argv[1])' ${SKILL}/SKILL.md`,
+      `python3.12 -Ic 'import os' ${SKILL}/SKILL.md`,
+      `python3 - ${SKILL}/SKILL.md < own.py`,
+      `python3 own.py ${SKILL}/SKILL.md`,
+      `python3 -m pip install -t ${SKILL} x`,
+      `bash -c 'cp "$@"' x notes.txt ${SKILL}/SKILL.md`,
+      `bash -es ${SKILL}/SKILL.md < own.sh`,
+      `bash own.sh ${SKILL}/SKILL.md`,
+      `xargs -a list.txt sh -c x ${SKILL}/SKILL.md`,
+      `node -e 'require("fs").unlinkSync(process.argv[1])' ${SKILL}/SKILL.md`,
+      `bun build x.ts --outdir ${SKILL}`,
+      `bun install --cwd=${SKILL}`,
+      `deno fmt ${SKILL}/x.ts`,
+      `php -r 'unlink($argv[1]);' ${SKILL}/SKILL.md`,
       `cat ${SKILL}/../../../audit.jsonl`,
       `sh .nanobot/audit.jsonl`,
       `python3 .nanobot/skillset/x.py`,
@@ -288,6 +307,20 @@ test("createCommandGuard() lets no command write where the built-in skills lie, 
     ])
       expect([command, (await permit(command)).decision]).toEqual([command, "deny"]);
   }
+});
+
+test.each([
+  [".nanobot/skills", "."],
+  [".nanobot/skills", "../.nanobot"],
+  [".nanobot/tool-results/cli_direct", "../"],
+])("createCommandGuard() opens nothing by a link in the place of what is open: %s to %s", async (at, to) => {
+  const place = createPlace();
+  place.put(join(place.workspace, ".nanobot/audit.jsonl"), "x");
+  mkdirSync(dirname(join(place.workspace, at)), { recursive: true });
+  symlinkSync(to, join(place.workspace, at));
+  const permit = guardOf(place, { ownResults: ".nanobot/tool-results/cli_direct" });
+  for (const command of ["cat .nanobot/audit.jsonl", `cat ${at}/audit.jsonl`, `cat ${at}/*`])
+    expect([command, (await permit(command)).decision]).toEqual([command, "deny"]);
 });
 
 test("createCommandGuard() does not take a script of a skill for a program that may write to sessions", async () => {

@@ -32,6 +32,13 @@ test.each([
   ["请用$天气查一下", ["天气"]],
   ["$git를 써", ["git"]],
   ["$path $git $notes $weather-now", ["path", "git", "notes"]],
+  ["用，$天气。", ["天气"]],
+  ["$notes：买牛奶", ["notes"]],
+  ["「$notes」에", ["notes"]],
+  ["ใช้$notesบันทึก", ["notes"]],
+  ["```sh\necho $path\n```\nand $git", ["git"]],
+  ["`$notes` and ```$git```", ["notes", "git"]],
+  ["> ~~~\n> $path\n\n$git", ["git"]],
 ])("mentioned() finds in %j %j", (message, expected) => {
   expect(find(message)).toEqual(expected);
 });
@@ -59,6 +66,11 @@ test.each([
   "$Path",
   "$git-hubs",
   "$constructor",
+  "```\n$path\n```",
+  "~~~sh\n$path\n```\n$git\n~~~",
+  "````\n```\n$path\n```\n````",
+  "why?\n```\n$path",
+  "1. see\n   ```\n   $path\n   ```",
   "",
 ])("mentioned() finds nothing in %j", (message) => {
   expect(find(message)).toEqual([]);

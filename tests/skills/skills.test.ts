@@ -36,6 +36,12 @@ describe("createSkills() finds skills", () => {
     expect((await again({ disabled: [" weather", "cron"] }).list()).map(({ name }) => name)).toEqual([
       "zebra",
     ]);
+    for (const disabled of [
+      ["WEATHER", "Cron"],
+      ["ｗeather\n", "CRON "],
+      ["weather", "cron", "", "*", "ze"],
+    ])
+      expect((await again({ disabled }).list()).map(({ name }) => name)).toEqual(["zebra"]);
   });
 
   test("list() takes no notice of what is no skill", async () => {

@@ -155,7 +155,7 @@ describe("spawn()", () => {
   test("tells calls of different turns apart", async () => {
     const { spawn } = createFixture({ script: [hang, hang] });
     const a = await spawn("a", { key: "call", by: asker({ turn: "1" }) });
-    const b = await spawn("a", { key: "call", by: asker({ turn: "2" }) });
+    const b = await spawn("b", { key: "call", by: asker({ turn: "2" }) });
     expect(a.task.id).not.toBe(b.task.id);
   });
 

@@ -29,10 +29,13 @@ function setUp(changes: Partial<ToolContext> = {}) {
     timeZone: "Europe/Berlin",
     mostJobs: 3,
   });
-  const fixture = createFixture({ ports: { jobs } });
+  const told: string[] = [];
+  const tellOwner = (text: string, key: string) => void told.push(`${key}: ${text}`);
+  const fixture = createFixture({ ports: { jobs, tellOwner } });
   Object.assign(fixture.context, { channel: "telegram", chatId: "7", ...changes });
   return {
     jobs,
+    told,
     context: fixture.context,
     run: (args: object) => fixture.call(cron, args),
     /** As a model's call comes. */
@@ -102,11 +105,12 @@ describe("cron add", () => {
     expect(text).toContain((await jobs.list())[0]?.id ?? "-");
   });
 
-  test("answers in the thread it was made in, or tells nobody", async () => {
-    const { run, jobs } = setUp({ thread: "3" });
+  test("answers in the thread and the session it was made in, or tells nobody", async () => {
+    const sessionKey = "telegram:7:topic:3";
+    const { run, jobs } = setUp({ thread: "3", sessionKey });
     await run({ action: "add", message: "x", every_seconds: 60, deliver: false });
     expect(await jobs.list()).toMatchObject([
-      { deliver: false, to: { channel: "telegram", chatId: "7", thread: "3" } },
+      { deliver: false, to: { channel: "telegram", chatId: "7", thread: "3", sessionKey } },
     ]);
   });
 
@@ -136,7 +140,7 @@ describe("cron add", () => {
     [{ origin: "subagent", sessionKey: "cron:abc" }],
     [{ origin: "subagent", sessionKey: "heartbeat" }],
   ])("refuses a turn that nobody asked for: %j", async (changes) => {
-    const { run, jobs } = setUp(changes);
+    const { run, jobs, told } = setUp(changes);
     const result = await run({ action: "add", message: "x", every_seconds: 60 });
     expect(result).toMatchObject({
       ok: false,
@@ -144,16 +148,18 @@ describe("cron add", () => {
       text: expect.stringContaining("must not make jobs"),
     });
     expect(await jobs.list()).toEqual([]);
+    expect(told).toEqual([expect.stringContaining(`jobs-make-jobs:${changes.sessionKey}: `)]);
   });
 
-  test("refuses one job too many", async () => {
-    const { run } = setUp();
+  test("refuses one job too many, and tells the owner", async () => {
+    const { run, told } = setUp();
     for (let count = 0; count < 3; count++)
       expect((await run({ action: "add", message: "x", every_seconds: 60 })).ok).toBe(true);
     expect(await run({ action: "add", message: "x", every_seconds: 60 })).toMatchObject({
       ok: false,
       text: expect.stringContaining("there are 3 already"),
     });
+    expect(told).toEqual([expect.stringContaining("limits.jobs")]);
   });
 
   test("takes arguments as models send them", async () => {

@@ -188,6 +188,7 @@ async function serve(
     rest.stop();
     // Channels first answer whoever waits at the door.
     await Promise.all([supervisor.close(), door.stop(), control.stop(0), tasks.close()]);
+    await schedule.flush();
     await access.flush();
   }
   // Nobody takes it from the bus any more but the next process, with which it becomes true.

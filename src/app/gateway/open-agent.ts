@@ -7,7 +7,7 @@ import type { ModelChoice } from "../../core/app.ts";
 import type { AskOwner } from "../../core/approval.ts";
 import type { Bus } from "../../core/bus.ts";
 import type { ChannelStatus } from "../../core/channel.ts";
-import type { InboundId, InboundMessage } from "../../core/messages.ts";
+import { type InboundId, type InboundMessage, sourceOf } from "../../core/messages.ts";
 import type { Tasks } from "../../core/tasks.ts";
 import type { ConfiguredChannel } from "../channels.ts";
 import { createOutbound, type OutboundOptions } from "../outbound.ts";
@@ -53,7 +53,7 @@ export async function openAgent(
     onTurnStarted(message) {
       rest.began();
       started.add(message.id);
-      if (routes[message.origin] === undefined) typing.started(message);
+      if (routes[sourceOf(message).origin] === undefined) typing.started(message);
     },
     onTurnEnded(event) {
       const { inboundId } = event;

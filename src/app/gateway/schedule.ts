@@ -46,12 +46,22 @@ export function createSchedule(
   { bus, model, tasks, findOwner, isChannel, sessionOf, mask }: ScheduleUse,
 ) {
   const { files, clock, assets } = platform;
-  const { pause } = background;
+  const { pause, tellOwner } = background;
 
   const cron = lazy(async () => {
     const { createCron } = await import("../../schedule/cron.ts");
     const timeZone = await settings.timeZone();
-    return createCron({ jobs: await jobs(), bus, clock, log, timeZone, pause, findOwner, isChannel });
+    return createCron({
+      jobs: await jobs(),
+      bus,
+      clock,
+      log,
+      timeZone,
+      pause,
+      findOwner,
+      isChannel,
+      tellOwner,
+    });
   });
 
   const heartbeat = lazy(async () => {
@@ -89,9 +99,16 @@ export function createSchedule(
     };
   }
 
+  /** Where what is wanted cannot be, because chats share a session now or did then, the chat's own. */
+  function sessionIn(channel: string, chatId: string, wanted: string | undefined): string {
+    const own = sessionOf(channel, chatId);
+    const isOfChannel = (key: string) => key.startsWith(`${channel}:`);
+    return wanted !== undefined && isOfChannel(wanted) && isOfChannel(own) ? wanted : own;
+  }
+
   async function note(
     { id, origin, senderId }: InboundMessage,
-    { channel, chatId, thread, sessionKey = sessionOf(channel, chatId) }: RouteTarget,
+    { channel, chatId, thread, sessionKey }: RouteTarget,
     content: string,
   ): Promise<void> {
     await bus.publishInbound(
@@ -106,7 +123,7 @@ export function createSchedule(
         media: [],
         timestamp: new Date(clock.now()).toISOString(),
         origin,
-        sessionKey,
+        sessionKey: sessionIn(channel, chatId, sessionKey),
         metadata: {},
       },
       never,
@@ -182,6 +199,9 @@ export function createSchedule(
 
     cron,
     heartbeat,
+
+    /** Resolves when what is known of jobs is in their file. */
+    flush: async () => (await cron()).flush(),
   };
 }
 

@@ -1,26 +1,21 @@
 /** Refuses commands that reach outside the workspace or into the agent's own state. */
 
-import { isInside } from "../../lib/inside.ts";
 import { readMembers } from "./archives.ts";
 import type { Finding } from "./finding.ts";
 import { followCd, goesHome } from "./follow-cd.ts";
 import type { Heard } from "./hearsay.ts";
 import { names } from "./names.ts";
+import { runsOwnScript } from "./own-scripts.ts";
 import type { SimpleCommand } from "./parsed.ts";
 import { pathTexts, type Role } from "./path-texts.ts";
 import { judgeUse, outside, programFolder, unknownPlace } from "./path-use.ts";
 import { pathWords, readers, saidWords } from "./path-words.ts";
-import { programName } from "./program-name.ts";
+import { programName, withoutVersion } from "./program-name.ts";
 import { isPermitted, type Scene } from "./scene.ts";
 import { displayed, homeWord, knownStart, shown, textWord, type Word } from "./word.ts";
 import { writtenWords } from "./written-words.ts";
 
 const inspectors = names("test [ [[ ls file stat readlink realpath ldd nm strings sha256sum md5sum");
-
-/** Programs that are given a program, and what that is to work on. */
-const runners = names("sh bash dash ksh ash . source python pypy perl ruby node bun deno php lua");
-
-const isRunner = (name: string) => runners.has(name) || runners.has(name.replace(VERSION, ""));
 
 /** Programs that take or leave with them whole folders. */
 const takesFolders = names("mv rmdir chmod chown chgrp rsync ln");
@@ -58,7 +53,7 @@ export async function checkPaths(
     for (const word of saidWords(command)) await checkWord(word, heard === "written", "argument");
   if (name === undefined) return;
 
-  const runs = !isFunction && (isRunner(name) || (await liesInOwn(command, scene)));
+  const runs = !isFunction && (await runsOwnScript(name, command.words, scene));
   const written = writtenWords(name, args);
   const writtenTexts = new Set(written.map(shown));
   const members = isFunction ? new Set() : readMembers(name, args);
@@ -92,26 +87,13 @@ export async function checkPaths(
   }
 }
 
-/** Whether the program is one of our own that commands may run: what it is given of ours it only reads. */
-async function liesInOwn({ words: [first] }: SimpleCommand, scene: Scene): Promise<boolean> {
-  const own = scene.protectedPaths.filter(({ allows }) => allows === "running");
-  const texts = first === undefined || own.length === 0 ? [] : scene.read(first);
-  for (const { text, whole } of texts) {
-    const places = whole && text.includes("/") ? await scene.places(text) : undefined;
-    if (!places?.every(({ path }) => own.some((one) => isInside(one.path, path)))) return false;
-  }
-  return texts.length > 0;
-}
-
 const isInstalled = (path: string) => programFolder.test(path) || /^\/(?:usr|opt|snap|nix)\//.test(path);
 
 /** A link is judged by its own name, and may only be called what the program is, but for a version. */
 function isSameProgram(link: string, program: string): boolean {
-  const nameOf = (path: string) => programName({ words: [textWord(path)] })?.replace(VERSION, "");
+  const nameOf = (path: string) => withoutVersion(programName({ words: [textWord(path)] }) ?? "");
   return nameOf(link) === nameOf(program);
 }
-
-const VERSION = /[\d.]+$/;
 
 /** A program may lie where programs lie, in the workspace, or be linked from there, as in a virtualenv. */
 async function checkProgram({ words, keyword }: SimpleCommand, scene: Scene, report: Report): Promise<void> {

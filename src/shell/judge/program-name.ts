@@ -27,3 +27,8 @@ export function programName({ words }: Pick<SimpleCommand, "words">): string | u
   const name = file.replace(/\.exe$/i, "").toLowerCase();
   return name.startsWith("g") && gnu.has(name.slice(1)) ? name.slice(1) : name;
 }
+
+/** `python3.12` is Python. */
+export function withoutVersion(name: string): string {
+  return name.replace(/[\d.]+$/, "");
+}
