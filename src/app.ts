@@ -3,7 +3,7 @@
 import { createAgent } from "./app/agent.ts";
 import { createBackground } from "./app/background.ts";
 import { createGatewayCommands } from "./app/gateway/commands.ts";
-import { createJobsPort } from "./app/jobs.ts";
+import { createJobsPort, timeKeeping } from "./app/jobs.ts";
 import { createMemory } from "./app/memory.ts";
 import { createModels } from "./app/models.ts";
 import { createOutbound, throughGateway } from "./app/outbound.ts";
@@ -72,8 +72,10 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     settings,
     log,
     secrets,
+    memory: memory.store,
     memorySearch: memory.search,
-    jobs,
+    jobs: jobs.open,
+    isTimeKept: timeKeeping((command, args, signal) => gateway.askGateway(command, args, signal)),
     skills,
     limits: background.limits,
     tellOwner: background.tellHourly,
@@ -185,7 +187,7 @@ export function createApp({ platform, flags, version }: AppOptions): ProcessApp 
     memory: memory.store,
     memorySearch: memory.search,
     skills,
-    jobs,
+    jobs: jobs.open,
     chooseModel: async (wanted) => (await models.chooser())(wanted),
     providers: models.describe,
     localServers: models.localServers,

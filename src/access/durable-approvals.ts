@@ -7,6 +7,7 @@ import type { Answerer, ApprovalAnswer, ApprovalQuestion, Approvals, AskOwner } 
 import { Stopped } from "../core/errors.ts";
 import type { Button } from "../core/messages.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
+import type { ToolRun } from "../core/toolbox.ts";
 import { abortable, limitSignal } from "../lib/abort.ts";
 import { APPROVE, DENY } from "../lib/phrases.ts";
 import { showCode } from "../lib/show-code.ts";
@@ -42,6 +43,8 @@ export interface DurableApprovalsOptions {
     key: string,
   ) => Promise<void>;
   readonly mask: (text: string) => string;
+  /** Whether a later process takes up what asks. An answer to anything else would be an answer to nobody. Left out, always. */
+  readonly isResumed?: (run: ToolRun) => boolean;
   readonly randomBytes?: RandomBytes;
   /** From the moment a question is first put. */
   readonly expiresMs?: number;
@@ -84,6 +87,7 @@ export async function createDurableApprovals({
   approvers,
   put,
   mask,
+  isResumed = () => true,
   randomBytes = cryptoRandomBytes,
   expiresMs = EXPIRES_MS,
   mostQuestions = MOST_QUESTIONS,
@@ -133,6 +137,7 @@ export async function createDurableApprovals({
       what: shownOf(question.what, mask).text,
       askedAt: clock.now(),
       state: "waiting",
+      ...(isResumed(question.run) ? {} : { isPassing: true }),
     };
     if (await book.add(made, isOver)) return made;
     log.warn("Too many questions wait for the owner, so another one is not put", { tool: question.tool });

@@ -32,6 +32,8 @@ export interface Question {
   readonly state: "waiting" | "granted" | "denied" | "ended";
   /** Who answered. */
   readonly by?: string;
+  /** Whoever asked it ends with the process, and so does the question. */
+  readonly isPassing?: true;
 }
 
 export interface QuestionBook {
@@ -54,14 +56,17 @@ function isState(value: unknown): value is Question["state"] {
 
 function parseQuestion(value: unknown): Question | undefined {
   if (!isObject(value) || !isObject(value["chat"])) return undefined;
-  const { key, code, call, digest, what, askedAt, state, by } = value;
+  const { key, code, call, digest, what, askedAt, state, by, isPassing } = value;
   const { channel, chatId } = value["chat"];
   if (typeof key !== "string" || typeof code !== "string" || parseCode(code) !== code) return undefined;
   if (typeof call !== "string" || typeof digest !== "string" || typeof what !== "string") return undefined;
   if (typeof channel !== "string" || typeof chatId !== "string") return undefined;
   if (typeof askedAt !== "number" || !isState(state)) return undefined;
-  const answerer = typeof by === "string" ? { by } : {};
-  return { key, code, call, digest, chat: { channel, chatId }, what, askedAt, state, ...answerer };
+  const rest = {
+    ...(typeof by === "string" ? { by } : {}),
+    ...(isPassing === true ? { isPassing: true as const } : {}),
+  };
+  return { key, code, call, digest, chat: { channel, chatId }, what, askedAt, state, ...rest };
 }
 
 function parseQuestions(path: string): (value: unknown) => readonly Question[] | undefined {
@@ -100,7 +105,7 @@ export async function openQuestionBook({
       await file.putAside(clock.now());
       return [];
     }
-    return state.filter(({ askedAt }) => clock.now() - askedAt < KEPT_MS);
+    return state.filter(({ askedAt, isPassing }) => isPassing !== true && clock.now() - askedAt < KEPT_MS);
   }
 
   function write(next: readonly Question[]): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { ChatServices } from "../agent/deps.ts";
 import type { createDispatch, Dispatch } from "../agent/dispatch.ts";
+import type { SessionModels } from "../agent/session-models.ts";
 import type { ModelChoice } from "../core/app.ts";
 import type { AuditLog } from "../core/audit.ts";
 import type { Bus } from "../core/bus.ts";
@@ -55,6 +56,8 @@ export function createAgent(options: AgentOptions) {
   const { version, platform, settings, log, secrets, models, tools, skills, sessions, audit } = options;
   const { files, clock, ids } = platform;
 
+  let sessionModels: SessionModels | undefined;
+
   const systemPrompt = lazy(async () => {
     const [{ createPromptSource }, { createDayOf }] = await Promise.all([
       import("../agent/prompt-source.ts"),
@@ -82,6 +85,9 @@ export function createAgent(options: AgentOptions) {
   return {
     systemPrompt,
 
+    /** Which model answers in a session, as far as that is known by now: every turn that begins makes it known. */
+    modelOf: (sessionKey: string): ModelChoice | undefined => sessionModels?.lastOf(sessionKey),
+
     async dispatch({ bus, model, isModelWanted, services, ...use }: AgentUse): Promise<Dispatch> {
       const [{ createDispatch }, { createImageLoader }, { createRuntimeContext }, { createSessionModels }] =
         await Promise.all([
@@ -93,6 +99,13 @@ export function createAgent(options: AgentOptions) {
       const { workspace } = await settings.paths();
       const { modelPresets } = (await settings.loaded()).config;
       const agent = await settings.agent();
+      sessionModels = createSessionModels({
+        standard: model,
+        isWanted: isModelWanted,
+        presets: Object.keys(modelPresets),
+        find: async (name) => (await models.chooser())({ model: name }),
+        log,
+      });
       return createDispatch({
         ...use,
         version,
@@ -103,13 +116,7 @@ export function createAgent(options: AgentOptions) {
         sessions: await sessions(),
         toolbox: await tools.toolbox(),
         audit: (await audit()).record,
-        models: createSessionModels({
-          standard: model,
-          isWanted: isModelWanted,
-          presets: Object.keys(modelPresets),
-          find: async (name) => (await models.chooser())({ model: name }),
-          log,
-        }),
+        models: sessionModels,
         systemPrompt: await systemPrompt(),
         images: createImageLoader({ files, log, workspace }),
         mask: secrets.mask,

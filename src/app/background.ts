@@ -19,14 +19,20 @@ export interface BackgroundOptions {
 }
 
 export function createBackground({ platform: { clock }, settings, log }: BackgroundOptions) {
-  /** Whoever runs no gateway is at the terminal, where warnings are seen. */
-  let tell: TellOwner = async (text) => log.warn(text);
-  const tellOwner: TellOwner = (text, id) => tell(text, id);
+  /** Of a gateway. Whoever runs none is at the terminal, where warnings are seen. */
+  let tell: TellOwner | undefined;
+  const tellOwner: TellOwner = async (text, id) => (tell === undefined ? log.warn(text) : tell(text, id));
 
   let opened: BackgroundPause | undefined;
   const openPause = lazy(async (): Promise<BackgroundPause> => {
     const { createBackgroundPause } = await import("../schedule/background-pause.ts");
-    opened = createBackgroundPause({ clock, log, tellOwner });
+    // Without a gateway nobody is away, and what could not be done says so at the terminal itself.
+    const warn: Log["warn"] = (...line) => (tell === undefined ? log.info(...line) : log.warn(...line));
+    opened = createBackgroundPause({
+      clock,
+      log: { ...log, warn },
+      tellOwner: async (text, id) => tell?.(text, id),
+    });
     return opened;
   });
 
@@ -50,16 +56,20 @@ export function createBackground({ platform: { clock }, settings, log }: Backgro
     });
   });
 
+  /** Resolves when a pause that the call begins has begun: what waits for its turn must not begin before. Never rejects. */
+  async function observe(call: Parameters<BackgroundPause["observe"]>[0]): Promise<void> {
+    // The first call that fails is the first that can begin a pause.
+    if (opened === undefined && call.error === undefined) return;
+    try {
+      (await openPause()).observe(call);
+    } catch (error) {
+      log.warn("A failed call did not pause the background", { error });
+    }
+  }
+
   const pause: BackgroundPause = {
     leftMs: () => opened?.leftMs() ?? 0,
-    observe: (call) => {
-      // The first call that fails is the first that can begin a pause.
-      if (opened === undefined && call.error === undefined) return;
-      openPause().then(
-        (open) => open.observe(call),
-        (error: unknown) => log.warn("A failed call did not pause the background", { error }),
-      );
-    },
+    observe: (call) => void observe(call),
   };
 
   return {
@@ -67,8 +77,8 @@ export function createBackground({ platform: { clock }, settings, log }: Backgro
     limits,
     tellOwner,
     tellHourly,
-    observe: (caller: Caller | undefined, reply: ChatReply): void =>
-      pause.observe({ origin: caller?.origin, error: reply.ok ? undefined : reply.error.kind }),
+    observe: (caller: Caller | undefined, reply: ChatReply): Promise<void> =>
+      observe({ origin: caller?.origin, error: reply.ok ? undefined : reply.error.kind }),
     /** From now on the owner is told by `wanted`. */
     use(wanted: TellOwner): void {
       tell = wanted;

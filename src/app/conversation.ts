@@ -5,19 +5,15 @@ import type { App, ConverseOptions } from "../core/app.ts";
 import type { AskOwner } from "../core/approval.ts";
 import type { Channel } from "../core/channel.ts";
 import type { MediaStore } from "../core/media.ts";
-import type { Consolidation } from "../core/memory.ts";
 import type { FinalMessage } from "../core/messages.ts";
-import type { Platform } from "../core/platform.ts";
 import type { Spawner, Tasks } from "../core/tasks.ts";
 import type { Outbound } from "../core/tool.ts";
 import type { ToolRun } from "../core/toolbox.ts";
 import { never } from "../lib/abort.ts";
 import type { createAgent } from "./agent.ts";
+import { putIntoMemory } from "./last-memory.ts";
 import type { createMemory } from "./memory.ts";
 import { createLateTasks, type TasksParts } from "./tasks.ts";
-
-/** What is written into memory after the last answer may take so long. It is found again by the next conversation. */
-const LONGEST_REST_MS = 60_000;
 
 export interface ConversationParts extends TasksParts {
   readonly memory: ReturnType<typeof createMemory>;
@@ -69,24 +65,13 @@ export async function converse(
   try {
     const outcome = await runBehind({ channel, bus, agent: dispatch.run, signal });
     // Whoever asks once will not be here when it could be done otherwise.
-    if (isOneShot) await rest(consolidation, platform.clock, signal);
+    if (isOneShot) await putIntoMemory(consolidation, platform, signal);
     return outcome;
   } finally {
     setAsker(undefined);
     ended.abort();
     await Promise.all([tasks.close(), remembering]);
   }
-}
-
-async function rest(
-  consolidation: Consolidation,
-  clock: Platform["clock"],
-  signal: AbortSignal,
-): Promise<void> {
-  const enough = new AbortController();
-  const callOff = clock.after(LONGEST_REST_MS, () => enough.abort());
-  await consolidation.settled(AbortSignal.any([signal, enough.signal]));
-  callOff();
 }
 
 /** Also what tasks say at their end, and what they begin with it. */

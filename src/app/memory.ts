@@ -24,7 +24,8 @@ export function createMemory({ platform, settings, log, secrets, pause, sessions
   const store = lazy(async (): Promise<MemoryStore> => {
     const { createMemoryStore } = await import("../memory/store.ts");
     const { workspace } = await settings.paths();
-    return createMemoryStore({ files, locks, clock, log, workspace, timeZone: await settings.timeZone() });
+    const timeZone = await settings.lateTimeZone();
+    return createMemoryStore({ files, locks, clock, log, workspace, timeZone });
   });
 
   const search = lazy(async (): Promise<MemorySearch> => {
@@ -64,7 +65,6 @@ export function createMemory({ platform, settings, log, secrets, pause, sessions
         idleMinutes: agent.idleCompactAfterMinutes,
         idleCheckMs: agent.idleCompactCheckIntervalSeconds * 1_000,
         pause,
-        timeZone: await settings.timeZone(),
         mask: secrets.mask,
         isPatient,
       });

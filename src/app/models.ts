@@ -14,8 +14,8 @@ export interface ModelsOptions {
   readonly log: Log;
   /** Learns the keys that models are called with. */
   readonly secrets: Secrets;
-  /** Hears how each request ended, with all that was tried for it. Must not throw. */
-  readonly observe: (caller: Caller | undefined, reply: ChatReply) => void;
+  /** Hears how each request ended, with all that was tried for it, before whoever made it. Must not reject. */
+  readonly observe: (caller: Caller | undefined, reply: ChatReply) => Promise<void>;
 }
 
 export function createModels({ platform, settings, log, secrets, observe }: ModelsOptions) {
@@ -62,7 +62,7 @@ export function createModels({ platform, settings, log, secrets, observe }: Mode
       ...model,
       async chat(request, options) {
         const reply = await model.chat(request, options);
-        observe(options.caller, reply);
+        await observe(options.caller, reply);
         return reply;
       },
     };

@@ -107,6 +107,12 @@ export function createSettings({ platform, flags, log, secrets }: SettingsOption
       return (await agent()).timezone ?? platform.timeZone;
     },
 
+    /** The same for who may never need it: to know the machine's costs megabytes. */
+    async lateTimeZone(): Promise<() => string> {
+      const { timezone } = await agent();
+      return () => timezone ?? platform.timeZone;
+    },
+
     async limits() {
       return (await loaded()).config.limits;
     },

@@ -8,6 +8,7 @@ import type { Tasks } from "../core/tasks.ts";
 import { lazy } from "../lib/lazy.ts";
 import { sameTaskAgain } from "../lib/phrases.ts";
 import type { Secrets } from "../lib/secrets.ts";
+import type { createAgent } from "./agent.ts";
 import type { Background } from "./background.ts";
 import type { Settings } from "./settings.ts";
 import type { createTools } from "./tools.ts";
@@ -19,10 +20,12 @@ export interface TasksParts {
   readonly secrets: Secrets;
   readonly background: Background;
   readonly tools: ReturnType<typeof createTools>;
+  readonly agent: Pick<ReturnType<typeof createAgent>, "modelOf">;
   skills(): Promise<Skills>;
 }
 
 export interface TasksUse {
+  /** Of sessions that have none of their own. */
   readonly model: ModelChoice;
   readonly publish: (message: InboundMessage, signal: AbortSignal) => Promise<boolean>;
   /** Whether what runs is on record, so that the next process knows of it. */
@@ -30,7 +33,7 @@ export interface TasksUse {
 }
 
 async function openTasks(
-  { platform, settings, log, secrets, background, tools, skills }: TasksParts,
+  { platform, settings, log, secrets, background, tools, agent, skills }: TasksParts,
   { model, publish, isRecorded }: TasksUse,
 ): Promise<Tasks> {
   const { createTasks } = await import("../subagents/tasks.ts");
@@ -41,7 +44,8 @@ async function openTasks(
     workers: tools.workers,
     publish,
     toolbox: tools.subagentToolbox,
-    model: async () => model,
+    // What was chosen with /model is for all that is done for that session.
+    model: async (sessionKey) => agent.modelOf(sessionKey) ?? model,
     skillsSummary: async () => (await (await skills()).prompt()).summary,
     limit: maxConcurrentSubagents,
     maxRounds: maxSubagentIterations,

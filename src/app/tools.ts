@@ -7,7 +7,7 @@ import type { AuditLog } from "../core/audit.ts";
 import type { HourlyLimits } from "../core/background.ts";
 import type { ExecSessions } from "../core/exec-sessions.ts";
 import type { MediaStore } from "../core/media.ts";
-import type { MemorySearch } from "../core/memory.ts";
+import type { MemorySearch, MemoryStore } from "../core/memory.ts";
 import type { Log, Platform } from "../core/platform.ts";
 import type { Jobs } from "../core/schedule.ts";
 import type { Spawner } from "../core/tasks.ts";
@@ -32,8 +32,11 @@ export interface ToolsOptions {
   readonly outbound: (run: ToolRun) => Outbound;
   /** `undefined` where nothing can work in the background. */
   readonly spawner: (run: ToolRun) => Spawner | undefined;
+  memory(): Promise<Pick<MemoryStore, "keepVersion">>;
   memorySearch(): Promise<MemorySearch>;
   jobs(): Promise<Jobs>;
+  /** See `ToolPorts`. */
+  readonly isTimeKept: NonNullable<ToolPorts["isTimeKept"]>;
   limits(): Promise<HourlyLimits>;
   /** See `ToolPorts`. */
   readonly tellOwner: NonNullable<ToolPorts["tellOwner"]>;
@@ -90,16 +93,22 @@ export function createTools(options: ToolsOptions) {
 
   /** The files that tools and the prompt may touch; `ownResults` are what one session's tools put aside. */
   const openFiles = lazy(async (): Promise<(ownResults?: string) => ToolFiles> => {
-    const [{ createWorkspaceFiles }, { ownPlaces }, { createPinnedFiles }] = await Promise.all([
-      import("../lib/workspace-files.ts"),
-      import("../lib/own-places.ts"),
-      import("../platform/pinned-files.ts"),
-    ]);
+    const [{ createWorkspaceFiles }, { ownPlaces }, { keptBefore }, { createPinnedFiles }] =
+      await Promise.all([
+        import("../lib/workspace-files.ts"),
+        import("../lib/own-places.ts"),
+        import("../lib/kept-before.ts"),
+        import("../platform/pinned-files.ts"),
+      ]);
     const { workspace, configFile } = await settings.paths();
     const { restrictToWorkspace, allowedPaths } = await settings.tools();
-    const { hidden, readable, readOnly } = ownPlaces({ workspace, configFile });
+    const { hidden, readable, readOnly, facts } = ownPlaces({ workspace, configFile });
     // Commands of the model run beside the tools, and can put a link in the way of one.
-    const pinned = createPinnedFiles({ os: platform.os });
+    const pinned = keptBefore(createPinnedFiles({ os: platform.os }), {
+      system: files,
+      path: facts,
+      keep: async (next) => (await options.memory()).keepVersion(next),
+    });
     return (ownResults) =>
       createWorkspaceFiles({
         system: files,
@@ -212,6 +221,7 @@ export function createTools(options: ToolsOptions) {
       outbound: outbound(run),
       memory,
       jobs,
+      isTimeKept: options.isTimeKept,
       tasks: spawner(run),
       tellOwner: options.tellOwner,
       clock,

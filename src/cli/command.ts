@@ -26,7 +26,10 @@ export interface CommandContext {
 export interface Command {
   /** One line, for the list of commands. */
   readonly about: string;
-  /** Positional arguments, as help shows them; `?` at the end marks an optional one: `["KEY", "JSON?"]`. */
+  /**
+   * Positional arguments, as help shows them; `?` at the end marks an optional one, and `...` one that takes all words that
+   * follow: `["KEY", "JSON?"]`, `["TEXT..."]`.
+   */
   readonly positionals?: readonly string[];
   /** Keys are the long names in kebab-case. A boolean named `no-x` is its own option. */
   readonly options?: Readonly<Record<string, OptionSpec>>;

@@ -9,10 +9,10 @@ import { type CommandContext, textOption } from "./command.ts";
 
 type Options = CommandContext["options"];
 
-function required(options: Options, name: string): string {
+function required(options: Options, name: string, example: string): string {
   const value = textOption(options, name);
   if (value !== undefined && value.trim() !== "") return value;
-  throw new UserError(`Missing --${name}`);
+  throw new UserError(`Missing --${name}`, { hint: `As in --${name} ${quote(example)}` });
 }
 
 function scheduleOf(options: Options, timeZone: string): Schedule {
@@ -62,8 +62,8 @@ export function jobOptions(options: Options, timeZone: string): NewJob {
   if (misfire !== "once" && misfire !== "skip")
     throw new UserError(`Cannot tell what --misfire ${quote(misfire)} means`, { hint: "It is once or skip" });
   return {
-    name: required(options, "name"),
-    message: required(options, "message"),
+    name: required(options, "name", "tea"),
+    message: required(options, "message", "Remind me to drink tea"),
     schedule: scheduleOf(options, timeZone),
     ...deliveryOf(options),
     misfire,

@@ -2,86 +2,33 @@
 
 import type { App } from "../core/app.ts";
 import { UserError } from "../core/errors.ts";
-import type { Job, NewJob } from "../core/schedule.ts";
+import type { Job, NewJob, OwnersJobs } from "../core/schedule.ts";
 import { quote } from "../lib/file-error.ts";
 import { nearest } from "../lib/nearest.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { showSchedule } from "../lib/schedule-text.ts";
-import { oneLine } from "../lib/text.ts";
-import { showMoment } from "../lib/zoned-time.ts";
 import { requireGateway } from "./ask-gateway.ts";
 import { type CommandContext, defineCommand, type ExitCode } from "./command.ts";
+import { findChannels, list, nameOf, nextOf, say, warnOfNoGateway, whereOf } from "./cron-list.ts";
 import { jobOptions } from "./cron-options.ts";
 import { masked } from "./masked.ts";
 import { ensureWorkspace } from "./workspace.ts";
 
-const LONGEST_NAME = 100;
-const LONGEST_PREVIEW = 200;
+const json = { type: "boolean", about: "print JSON" } as const;
 
 /** So that it need not wait until it looks by itself. What was changed is changed, whatever comes of this. */
-async function tellGateway(app: App, signal: AbortSignal): Promise<void> {
+async function tellGateway(app: App, signal: AbortSignal): Promise<{ readonly running: boolean }> {
   try {
-    await app.askGateway("cron.reload", {}, signal);
+    return await app.askGateway("cron.reload", {}, signal);
   } catch (error) {
-    app.log.warn("The gateway was not told at once; it looks within 5 minutes", { error });
+    app.log.warn("The gateway was not told at once; it looks within 30 seconds", { error });
+    return { running: true };
   }
-}
-
-function say(app: App, text: string): void {
-  app.platform.terminal.out(app.mask(text));
-}
-
-function nameOf({ id, name }: Job): string {
-  return `"${oneLine(name, LONGEST_NAME)}" (${oneLine(id, LONGEST_NAME)})`;
-}
-
-function nextOf({ enabled, nextRunAtMs }: Job, timeZone: string): string {
-  if (!enabled) return "disabled";
-  return nextRunAtMs === undefined ? "does not run again" : `next ${showMoment(nextRunAtMs, timeZone)}`;
-}
-
-function whereOf({ deliver, to }: Job): string {
-  if (!deliver) return "tells nobody";
-  return to === undefined
-    ? "tells the owner"
-    : `tells ${oneLine(`${to.channel}:${to.chatId}`, LONGEST_NAME)}`;
-}
-
-function rowOf(job: Job, timeZone: string): string {
-  const { lastStatus, lastError } = job;
-  const why = lastError === undefined ? "" : `: ${oneLine(lastError, LONGEST_PREVIEW)}`;
-  const last = lastStatus === undefined ? "" : `  last run ${lastStatus}${why}`;
-  return [
-    nameOf(job),
-    `  ${showSchedule(job.schedule, timeZone)}  ${nextOf(job, timeZone)}${last}`,
-    `  ${whereOf(job)}  ${oneLine(job.message, LONGEST_PREVIEW)}`,
-    "",
-  ].join("\n");
-}
-
-async function list({ app, options }: CommandContext): Promise<ExitCode> {
-  const jobs = await app.jobs();
-  const all = await jobs.list();
-  const shown = masked(
-    all.filter(({ enabled }) => enabled || options["all"] === true),
-    app.mask,
-  );
-  if (options["json"] === true) {
-    app.platform.terminal.out(`${safeJson(shown, 2)}\n`);
-    return 0;
-  }
-  const hidden = all.length - shown.length;
-  if (shown.length === 0) say(app, "There are no jobs\n");
-  say(app, shown.map((job) => rowOf(job, jobs.timeZone)).join(""));
-  if (hidden > 0) say(app, `${hidden} more disabled: see "nanobot cron list --all"\n`);
-  return 0;
 }
 
 /** Most often a slip of the pen, which would show only when an answer comes elsewhere. */
-async function warnOfChannel(app: App, { to }: NewJob): Promise<void> {
-  if (to === undefined) return;
-  const known = (await app.channels()).find(({ name }) => name === to.channel);
-  if (!known?.exists || !known.enabled)
+function warnOfChannel(app: App, { to }: NewJob, channels: ReadonlySet<string>): void {
+  if (to !== undefined && !channels.has(to.channel))
     app.log.warn("The channel is not enabled: as long as it is not, the answers go to the owner", {
       channel: to.channel,
     });
@@ -90,57 +37,77 @@ async function warnOfChannel(app: App, { to }: NewJob): Promise<void> {
 async function add({ app, options, signal }: CommandContext): Promise<ExitCode> {
   const jobs = await app.jobs();
   const wanted = jobOptions(options, jobs.timeZone);
-  await warnOfChannel(app, wanted);
+  const channels = await findChannels(app, [wanted]);
+  warnOfChannel(app, wanted, channels);
   await ensureWorkspace(app);
   const job = await jobs.add(wanted);
-  await tellGateway(app, signal);
-  say(
-    app,
-    `Added ${nameOf(job)}: ${showSchedule(job.schedule, jobs.timeZone)}, ${nextOf(job, jobs.timeZone)}\n`,
-  );
+  const { running } = await tellGateway(app, signal);
+  if (options["json"] === true) {
+    app.platform.terminal.out(`${safeJson(masked(job, app.mask), 2)}\n`);
+    return 0;
+  }
+  const facts = [
+    showSchedule(job.schedule, jobs.timeZone),
+    nextOf(app, job, jobs, running),
+    whereOf(job, channels),
+  ];
+  say(app, `Added ${nameOf(job)}: ${facts.join(", ")}\n`);
+  if (!running) warnOfNoGateway(app);
   return 0;
 }
 
-/** Does something with the job that is named, and says so. */
-async function act(
-  { app, positionals, signal }: CommandContext,
-  work: (id: string) => Promise<Job | undefined>,
-  said: (job: Job, timeZone: string) => string,
-): Promise<ExitCode> {
+/** People remember names. */
+async function meantBy(jobs: OwnersJobs, wanted: string): Promise<string> {
+  const all = await jobs.list();
+  const broken = (await jobs.unreadable()).find(({ id }) => id === wanted);
+  if (broken !== undefined) return `It cannot be understood (${broken.problem}): mend it in the file`;
+  const folded = wanted.trim().toLowerCase();
+  const [named, ...others] = all.filter(({ name }) => name.trim().toLowerCase() === folded);
+  const meant =
+    named !== undefined && others.length === 0
+      ? named.id
+      : nearest(
+          wanted,
+          all.map(({ id }) => id),
+        );
+  return meant === undefined ? 'See "nanobot cron list --all"' : `Did you mean ${quote(meant)}?`;
+}
+
+/** `job` is the one that `id` names. Throws a `UserError` when there is none. */
+async function found(jobs: OwnersJobs, id: string, job: Job | undefined): Promise<Job> {
+  if (job !== undefined) return job;
+  throw new UserError(`There is no job ${quote(id)}`, { hint: await meantBy(jobs, id) });
+}
+
+async function remove({ app, positionals, signal }: CommandContext): Promise<ExitCode> {
   const [id = ""] = positionals;
   const jobs = await app.jobs();
-  const job = await work(id);
-  if (job === undefined) {
-    const ids = (await jobs.list()).map((other) => other.id);
-    const meant = nearest(id, ids);
-    throw new UserError(`There is no job ${quote(id)}`, {
-      hint: meant === undefined ? 'See "nanobot cron list --all"' : `Did you mean ${quote(meant)}?`,
-    });
-  }
+  const job = await found(jobs, id, await jobs.remove(id));
   await tellGateway(app, signal);
-  say(app, `${said(job, jobs.timeZone)}\n`);
+  say(app, `Removed ${nameOf(job)}\n`);
   return 0;
 }
 
-async function remove(context: CommandContext): Promise<ExitCode> {
-  const jobs = await context.app.jobs();
-  return act(context, jobs.remove, (job) => `Removed ${nameOf(job)}`);
-}
-
-async function setEnabled(context: CommandContext, enabled: boolean): Promise<ExitCode> {
-  const jobs = await context.app.jobs();
-  return act(
-    context,
-    (id) => jobs.setEnabled(id, enabled),
-    (job, timeZone) =>
-      enabled ? `Enabled ${nameOf(job)}: ${nextOf(job, timeZone)}` : `Disabled ${nameOf(job)}`,
-  );
+async function setEnabled({ app, positionals, signal }: CommandContext, enabled: boolean): Promise<ExitCode> {
+  const [id = ""] = positionals;
+  const jobs = await app.jobs();
+  const job = await found(jobs, id, await jobs.setEnabled(id, enabled));
+  const { running } = await tellGateway(app, signal);
+  const done = enabled
+    ? `Enabled ${nameOf(job)}: ${nextOf(app, job, jobs, running)}`
+    : `Disabled ${nameOf(job)}`;
+  say(app, `${done}\n`);
+  if (enabled && !running) warnOfNoGateway(app);
+  return 0;
 }
 
 async function run({ app, positionals, options, signal }: CommandContext): Promise<ExitCode> {
   const [id = ""] = positionals;
+  const jobs = await app.jobs();
+  const known = (await jobs.list()).find((other) => other.id === id);
+  const job = await found(jobs, id, known);
   await requireGateway(app, "cron.run", { id, force: options["force"] === true }, signal);
-  say(app, `Begun: ${oneLine(id, LONGEST_NAME)}\n`);
+  say(app, `Begun ${nameOf(job)}\n`);
   return 0;
 }
 
@@ -151,7 +118,7 @@ export const command = defineCommand({
       about: "List the jobs",
       options: {
         all: { type: "boolean", about: "those that are disabled too" },
-        json: { type: "boolean", about: "print JSON" },
+        json,
       },
       run: list,
     },
@@ -170,8 +137,9 @@ export const command = defineCommand({
         misfire: {
           type: "string",
           value: "once|skip",
-          about: "a run that was missed is made up for once (the rule), or left out",
+          about: "a run that was missed is made up for once (default), or left out",
         },
+        json,
       },
       ownerOnly: true,
       run: add,

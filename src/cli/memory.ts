@@ -7,6 +7,7 @@ import { nearest } from "../lib/nearest.ts";
 import { join } from "../lib/path.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
+import { showMoment } from "../lib/zoned-time.ts";
 import { type CommandContext, defineCommand, type ExitCode, textOption } from "./command.ts";
 import { masked } from "./masked.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -17,7 +18,10 @@ const MOST_ENTRIES = 10_000;
 const HITS = 8;
 const MOST_HITS = 100;
 const LONGEST_SOURCE = 200;
-const seeVersions = 'Run "nanobot memory versions" for those there are';
+const MINUTE_MS = 60_000;
+/** As many as are kept. */
+const MOST_LISTED = 20;
+const NONE_KEPT = "None is kept yet; one is each time that the file is replaced";
 
 const json = { type: "boolean", about: "print JSON" } as const;
 
@@ -42,7 +46,11 @@ function numberOption({ options }: CommandContext, name: string, usual: number, 
   });
 }
 
-const minuteOf = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
+/** `time` is ISO 8601; what is shown is the clock on the agent's wall, as in the history. */
+async function createShowTime({ app }: CommandContext): Promise<(time: string) => string> {
+  const { timeZone } = await app.memory();
+  return (time) => showMoment(Math.floor(Date.parse(time) / MINUTE_MS) * MINUTE_MS, timeZone);
+}
 
 async function show(context: CommandContext): Promise<ExitCode> {
   const { app, options } = context;
@@ -79,8 +87,9 @@ async function versions(context: CommandContext): Promise<ExitCode> {
     return 0;
   }
   if (found.length === 0) app.platform.terminal.err(`${FACTS} was never replaced.\n`);
+  const shown = await createShowTime(context);
   for (const { id, replacedAt, bytes } of found)
-    print(context, `${id}  replaced ${minuteOf(replacedAt)}  ${bytes} bytes`);
+    print(context, `${id}  replaced ${shown(replacedAt)}  ${bytes} bytes`);
   return 0;
 }
 
@@ -95,26 +104,23 @@ async function requireVersion({ app }: CommandContext, id: string | undefined) {
 }
 
 function unknownVersion(id: string | undefined, known: readonly MemoryVersion[]): UserError {
-  if (known.length === 0) {
-    return new UserError(`There is no other version of ${FACTS}`, {
-      hint: "One is kept each time that the file is replaced",
-      exitCode: 1,
-    });
+  const ids = known.slice(0, MOST_LISTED).map((one) => one.id);
+  if (id === undefined) {
+    return new UserError(`There is no other version of ${FACTS}`, { hint: NONE_KEPT, exitCode: 1 });
   }
-  const meant = nearest(
-    id ?? "",
-    known.map((one) => one.id),
-  );
-  return new UserError(`There is no version ${quote(id ?? "")} of ${FACTS}`, {
-    hint: meant === undefined ? seeVersions : `Did you mean ${quote(meant)}? ${seeVersions}`,
+  const meant = nearest(id, ids);
+  const list = ids.length === 0 ? NONE_KEPT : `There are: ${ids.join(", ")}`;
+  return new UserError(`There is no version ${quote(id)} of ${FACTS}`, {
+    hint: meant === undefined ? list : `Did you mean ${quote(meant)}? ${list}`,
   });
 }
 
 async function diff(context: CommandContext): Promise<ExitCode> {
   const { version, text } = await requireVersion(context, context.positionals[0]);
   const now = await (await context.app.memory()).facts();
+  const replacedAt = (await createShowTime(context))(version.replacedAt);
   const changes = unifiedDiff(
-    { name: `${FACTS} (${version.id}, replaced ${minuteOf(version.replacedAt)})`, text },
+    { name: `${FACTS} (${version.id}, replaced ${replacedAt})`, text },
     { name: FACTS, text: now },
   );
   if (changes === "") context.app.platform.terminal.err(`${FACTS} says the same as ${version.id}.\n`);
@@ -143,14 +149,14 @@ async function restore(context: CommandContext): Promise<ExitCode> {
   return 0;
 }
 
-function describe({ at, source, role, excerpt }: MemoryHit): string {
-  const facts = [oneLine(source, LONGEST_SOURCE), ...(role ? [role] : []), ...(at ? [minuteOf(at)] : [])];
+function describe({ at, source, role, excerpt }: MemoryHit, shown: (time: string) => string): string {
+  const facts = [oneLine(source, LONGEST_SOURCE), ...(role ? [role] : []), ...(at ? [shown(at)] : [])];
   return `${facts.join("  ")}\n  ${excerpt}`;
 }
 
 async function search(context: CommandContext): Promise<ExitCode> {
   const { app, positionals, options, signal } = context;
-  const [text = ""] = positionals;
+  const text = positionals.join(" ");
   const limit = numberOption(context, "limit", HITS, MOST_HITS);
   const hits = await (await app.memorySearch()).search(text, { limit, signal });
   if (options["json"] === true) {
@@ -158,7 +164,8 @@ async function search(context: CommandContext): Promise<ExitCode> {
     return 0;
   }
   if (hits.length === 0) app.platform.terminal.err("Nothing was found.\n");
-  for (const hit of hits) print(context, describe(hit));
+  const shown = await createShowTime(context);
+  for (const hit of hits) print(context, describe(hit, shown));
   return 0;
 }
 
@@ -192,7 +199,7 @@ export const command = defineCommand({
     },
     search: {
       about: "Search the memory and all conversations, the best first",
-      positionals: ["TEXT"],
+      positionals: ["TEXT..."],
       options: { limit: { type: "string", value: "N", about: `at most so many (${HITS})` }, json },
       run: search,
     },

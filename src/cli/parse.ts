@@ -168,7 +168,8 @@ function checkPositionals(positionals: readonly string[], command: Command | und
   const required = wanted.filter((name) => !name.endsWith("?"));
   const missing = required[positionals.length];
   if (missing !== undefined)
-    throw new UserError(`Missing ${missing}`, { hint: `Run "${help}" to see what it is` });
+    throw new UserError(`Missing ${missing.replace("...", "")}`, { hint: `Run "${help}" to see what it is` });
+  if (wanted.at(-1)?.endsWith("...")) return;
   const extra = positionals[wanted.length];
   if (extra !== undefined && command?.run !== undefined) {
     throw new UserError(`Unexpected argument "${extra}"`, { hint: `Run "${help}" to see what it takes` });

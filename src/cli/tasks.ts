@@ -71,17 +71,21 @@ async function readIfThere({ platform }: App, path: string): Promise<Uint8Array 
   }
 }
 
+const NONE = "No task works in the background";
+
 async function list({ app, options, signal }: CommandContext): Promise<ExitCode> {
   const { terminal } = app.platform;
   const answer = await app.askGateway("tasks.list", {}, signal);
-  if (!answer.running) terminal.err("No gateway runs for this workspace. This is what the last one left:\n");
   const rows = answer.running ? v.parse(v.array(row), answer.value) : await recorded(app);
   const found = masked(rows, app.mask);
+  const hasLeft = !answer.running && found.length > 0;
+  if (hasLeft) terminal.err("No gateway runs for this workspace. This is what the last one left:\n");
   if (options["json"] === true) {
     terminal.out(`${safeJson(found, 2)}\n`);
     return 0;
   }
-  if (found.length === 0) terminal.out("No task works in the background\n");
+  if (found.length === 0)
+    terminal.out(answer.running ? `${NONE}\n` : `${NONE}: no gateway runs for this workspace\n`);
   for (const { id, label, sessionKey, state, createdAt, toolCalls } of found) {
     const calls = toolCalls === 1 ? "1 tool call" : `${toolCalls} tool calls`;
     const line = [id, createdAt, state, calls, sessionKey].map((cell) => oneLine(cell, LONGEST_LINE));

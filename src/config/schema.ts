@@ -266,7 +266,11 @@ const access = v.object({
 
 const limits = v.object({
   toolCallsPerHour: setting("Tool calls a session may make in an hour", whole(1), 1_000),
-  tasksPerHour: setting("Tasks a session may give to subagents in an hour", whole(1), 200),
+  tasksPerHour: setting(
+    "Tasks a session may give to subagents in an hour, and how often a job may run in one",
+    whole(1),
+    200,
+  ),
   jobs: setting("Jobs there may be at once", whole(1, 10_000), 100),
 });
 
@@ -289,7 +293,7 @@ export const configSchema = v.object({
   gateway: setting("The gateway", gateway, {}),
   access: setting("Who may talk to the agent, and who decides", access, {}),
   tools: setting("What the agent may do", tools, {}),
-  limits: setting("What the agent may do in an hour before it is stopped", limits, {}),
+  limits: setting("How much the agent may do, so that loops end by themselves", limits, {}),
   logging: setting("What is written to stderr", logging, {}),
 });
 

@@ -11,7 +11,7 @@ import type { FinalMessage } from "./messages.ts";
 import type { Model, TokenScale } from "./model.ts";
 import type { Log, Platform } from "./platform.ts";
 import type { ReplayOptions, TurnReplay } from "./replay.ts";
-import type { Jobs } from "./schedule.ts";
+import type { OwnersJobs } from "./schedule.ts";
 import type { SessionStore } from "./session.ts";
 import type { Skills } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -214,7 +214,7 @@ export interface App {
   memorySearch(): Promise<MemorySearch>;
   skills(): Promise<Skills>;
   /** Of the file, under its lock: a gateway that runs sees what changed. */
-  jobs(): Promise<Jobs>;
+  jobs(): Promise<OwnersJobs>;
   channels(): Promise<readonly ChannelInfo[]>;
   /**
    * Tries a channel's credentials without starting it, and says whose they are; with `sendTo` a message is sent there too.

@@ -21,6 +21,8 @@ export interface HistoryEntry {
 
 /** The files below `memory/`. Reading is bounded and never changes one. */
 export interface MemoryStore {
+  /** The agent's, in which people are told when something was. */
+  readonly timeZone: string;
   /** The text of `MEMORY.md`, "" where there is none. Rejects when it is there and cannot be read. */
   facts(): Promise<string>;
   /**
@@ -28,6 +30,11 @@ export interface MemoryStore {
    * changes nothing, when the file is not `seen` any more.
    */
   replaceFacts(text: string, options: { readonly seen: string }): Promise<boolean>;
+  /**
+   * Keeps what `MEMORY.md` says now as a version, for whoever is about to replace it with `next`, or to remove it. Nothing
+   * is kept of what `next` says too, or the newest version. Rejects, also with a `UserError`, when what is there cannot be kept.
+   */
+  keepVersion(next?: Uint8Array): Promise<void>;
   /** On disk when it resolves. A text that is too long is cut, and says so. `at` in milliseconds since the epoch. */
   appendHistory(text: string, options: { readonly at: number }): Promise<void>;
   /** The newest `limit` entries, oldest first. */

@@ -68,6 +68,23 @@ export interface Jobs {
   setEnabled(id: string, enabled: boolean): Promise<Job | undefined>;
 }
 
+/** An element of the file that cannot be understood, and is left as it is. */
+export interface UnreadableJob {
+  /** In the list, counted from 1. */
+  readonly place: number;
+  /** As far as it names them. */
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** In words. */
+  readonly problem: string;
+}
+
+/** What the owner sees beside what the agent does. */
+export interface OwnersJobs extends Jobs {
+  /** Throws a `UserError` as `list` does. */
+  unreadable(): Promise<readonly UnreadableJob[]>;
+}
+
 /** What a turn came to that nobody is waiting for. */
 export interface BackgroundResult {
   readonly outcome: "answer" | "error";
@@ -96,4 +113,8 @@ export type Route = (
 ) => Promise<RouteTarget | undefined>;
 
 /** What a look at the tasks of the heartbeat came to. */
-export type BeatResult = "no tasks" | "skipped" | "begun" | "running already" | "paused";
+export type BeatResult =
+  | { readonly kind: "no tasks" | "skipped" | "begun" | "running already" }
+  | { readonly kind: "paused"; readonly leftMs: number }
+  /** Nothing is done, because the model did not say whether anything is due; `problem` says why. */
+  | { readonly kind: "undecided"; readonly problem: string };

@@ -23,9 +23,36 @@ export interface SkillsPrompt {
   readonly summary: string;
 }
 
+/** A skill as whoever looks after them sees it. */
+export interface SurveyedSkill extends Skill {
+  /** The settings take it out: the model sees nothing of it. */
+  readonly isDisabled: boolean;
+}
+
+export interface SkillSurvey {
+  /** Sorted by name. `path` is as `read_file` takes it, and no file of that name need be there for a built-in one. */
+  readonly skills: readonly SurveyedSkill[];
+  /** Folders of the workspace's skills that are none, for want of a `SKILL.md`. */
+  readonly without: readonly string[];
+  /** What the settings take out and is not there. */
+  readonly disabledInVain: readonly string[];
+}
+
+/** A file of a built-in skill. */
+export interface BuiltInSkillFile {
+  /** Below the skill's folder, with `/`. */
+  readonly path: string;
+  readonly isScript: boolean;
+  readonly bytes: Uint8Array;
+}
+
 export interface Skills {
   /** Those that are not disabled, sorted by name. Those of the workspace hide built-in ones of the same name. */
   list(): Promise<readonly Skill[]>;
+  /** All there are. Only reads: the built-in ones are shown as the executable holds them, and need no workspace. */
+  survey(): Promise<SkillSurvey>;
+  /** The files of a built-in skill, `SKILL.md` first; none where there is no such skill. Only reads too. */
+  builtIn(name: string): Promise<readonly BuiltInSkillFile[]>;
   /** The text of a skill without its header. */
   text(name: string): Promise<string | undefined>;
   prompt(): Promise<SkillsPrompt>;

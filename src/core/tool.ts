@@ -172,6 +172,8 @@ export interface ToolPorts {
   readonly memory: MemorySearch;
   /** Left out where nobody keeps the time, and where no subagent may begin. */
   readonly jobs?: Jobs | undefined;
+  /** Whether a gateway keeps the time of the jobs now, this process or another. Left out where one surely does. */
+  readonly isTimeKept?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
   readonly tasks?: Spawner | undefined;
   /** Tells the owner of a loop that was stopped, once an hour for each `key`. Never throws and never waits. */
   readonly tellOwner?: ((text: string, key: string) => void) | undefined;

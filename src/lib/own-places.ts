@@ -9,6 +9,11 @@ export const HIDDEN = ".nanobot";
 /** Where built-in skills are, with the scripts that commands run. */
 export const BUILT_IN_SKILLS = join(HIDDEN, "skills");
 const READ_ONLY = ["sessions", "cron/jobs.json"];
+/** In a folder that is the agent's to write otherwise. The second is there only where the original was. */
+const HISTORIES = [
+  { path: "memory/HISTORY.md", mayBeMade: true },
+  { path: "memory/history.jsonl", mayBeMade: false },
+];
 
 export interface OwnPlaces {
   /** Neither read nor written by tools; its backups, which `configFiles` finds, neither. */
@@ -19,8 +24,15 @@ export interface OwnPlaces {
   readonly readable: string;
   /** Read by tools, and written by nanobot alone. */
   readonly readOnly: readonly string[];
-  /** The folders that hold them: where a single file is closed, it can be moved away with what is around it. */
+  /**
+   * The folders that hold them, but for `readOnlyFiles`: where a single file is closed, it can be moved away with what is
+   * around it.
+   */
   readonly readOnlyFolders: readonly string[];
+  /** Those beside which tools may write. Where one is missing, an empty one may be made of some. */
+  readonly readOnlyFiles: readonly { readonly path: string; readonly mayBeMade: boolean }[];
+  /** Written by tools too, and what it said before is kept. */
+  readonly facts: string;
 }
 
 /** As they are named. Where each really is may change while nanobot runs. */
@@ -32,12 +44,15 @@ export function ownPlaces({
   readonly configFile: string;
 }): OwnPlaces {
   const readOnly = READ_ONLY.map((path) => join(workspace, path));
+  const readOnlyFiles = HISTORIES.map(({ path, mayBeMade }) => ({ path: join(workspace, path), mayBeMade }));
   return {
     configFile,
     hidden: join(workspace, HIDDEN),
     readable: join(workspace, BUILT_IN_SKILLS),
-    readOnly,
+    readOnly: [...readOnly, ...readOnlyFiles.map(({ path }) => path)],
     readOnlyFolders: readOnly.map((path) => (dirname(path) === workspace ? path : dirname(path))),
+    readOnlyFiles,
+    facts: join(workspace, "memory", "MEMORY.md"),
   };
 }
 

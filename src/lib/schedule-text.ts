@@ -1,6 +1,7 @@
 /** Schedules as people write and read them. */
 
-import type { Schedule } from "../core/schedule.ts";
+import type { Job, Schedule } from "../core/schedule.ts";
+import { madeUpWithinMs } from "./missed-slots.ts";
 import { oneLine } from "./text.ts";
 import { showMoment } from "./zoned-time.ts";
 
@@ -48,4 +49,25 @@ export function showSchedule(schedule: Schedule, timeZone: string): string {
     case "cron":
       return `${oneLine(schedule.expr, LONGEST_EXPRESSION)} (${oneLine(schedule.tz ?? timeZone, 100)})`;
   }
+}
+
+export interface NextContext {
+  readonly nowMs: number;
+  readonly timeZone: string;
+  /** Whether a gateway keeps the time now. */
+  readonly isKept: boolean;
+}
+
+/** When it runs next, or what becomes of the one time it has. */
+export function showNext(job: Job, { nowMs, timeZone, isKept }: NextContext): string {
+  const { enabled, nextRunAtMs, schedule, lastRunAtMs = Number.NEGATIVE_INFINITY } = job;
+  if (!enabled) return "disabled";
+  if (nextRunAtMs !== undefined) return `next run ${showMoment(nextRunAtMs, timeZone)}`;
+  if (schedule.kind !== "at") return "does not run again";
+  if (lastRunAtMs >= schedule.atMs) return "begun, and not ended yet";
+  const untilMs = schedule.atMs + madeUpWithinMs(job);
+  if (nowMs > untilMs) return "missed; not made up for";
+  return isKept
+    ? "due now"
+    : `missed; made up for when a gateway starts before ${showMoment(untilMs, timeZone)}`;
 }

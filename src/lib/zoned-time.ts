@@ -61,6 +61,8 @@ function shownAt(ms: number, timeZone: string): number {
 }
 
 export function isTimeZone(name: string): boolean {
+  // Intl takes offsets too, which know no summer time, and which others who read our files do not take.
+  if (/^[+-]/.test(name)) return false;
   try {
     zoneOf(name);
     return true;

@@ -47,7 +47,6 @@ export interface ConsolidationOptions {
   /** About so many messages stay in the prompt all the same. */
   readonly keepMessages?: number;
   readonly pause: BackgroundPause;
-  readonly timeZone: string;
   /** Takes the secrets that are known out of a text. What only looks like one goes too: memory is kept for ever. */
   readonly mask: (text: string) => string;
   /** The process goes on for long: what fails is tried again later. Otherwise at once, and what must wait is left to the next. */
@@ -63,10 +62,10 @@ interface Silence {
 }
 
 export function createConsolidation({ keepMessages = 8, ...options }: ConsolidationOptions): Consolidation {
-  const { memory, sessions, files, clock, log, workspace, timeZone, ratio, idleMinutes } = options;
+  const { memory, sessions, files, clock, log, workspace, ratio, idleMinutes } = options;
   const mask = (text: string) => maskLookalikes(options.mask(text));
-  const telling = { stamps: createStamps(timeZone), mask };
-  const remember = createRemember({ ...telling, memory, clock, log, timeZone });
+  const telling = { stamps: createStamps(() => memory.timeZone), mask };
+  const remember = createRemember({ ...telling, memory, clock, log });
   const notes = createWrittenNotes({ files, log, workspace });
   const step = createStep({ ...options, keepMessages, telling, remember, notes });
   const queue = createQueue({ clock, log, create: createStepJob, step });

@@ -17,7 +17,7 @@ const KEPT_VERSIONS = 20;
 const LISTED = 10_000;
 const ID = /^(\d{4})(\d{2})(\d{2})t(\d{2})(\d{2})(\d{2})(\d{3})z$/;
 
-export type Facts = Pick<MemoryStore, "facts" | "replaceFacts" | "versions" | "version">;
+export type Facts = Pick<MemoryStore, "facts" | "replaceFacts" | "keepVersion" | "versions" | "version">;
 
 interface FactsOptions {
   readonly files: FileSystem;
@@ -71,9 +71,15 @@ export function createFacts({ files, clock, log, path, folder }: FactsOptions): 
       .reverse();
   }
 
+  async function isKept(bytes: Buffer, id: string | undefined): Promise<boolean> {
+    return id !== undefined && (await bytesOf(versionPath(id)))?.equals(bytes) === true;
+  }
+
   /** Byte by byte: it may have been written in another encoding. */
   async function keep(bytes: Buffer): Promise<void> {
     const before = await ids();
+    // What failed after it was kept is tried again, and must not push out what was said before.
+    if (await isKept(bytes, before[0])) return;
     const newest = timeOf(before[0] ?? "");
     // Two in one millisecond, or after the clock was set back, come in their order all the same.
     const now = Math.max(clock.now(), newest === undefined ? 0 : Date.parse(newest) + 1);
@@ -103,6 +109,11 @@ export function createFacts({ files, clock, log, path, folder }: FactsOptions): 
         await files.replace(path, bytes, { mode: (await files.stat(path))?.mode ?? FILE_MODE });
         return true;
       });
+    },
+    async keepVersion(next) {
+      const now = await bytesOf(path);
+      if (now === undefined || now.length === 0 || (next !== undefined && now.equals(next))) return;
+      await explained("keep a version of", path, () => keep(now));
     },
     async versions() {
       const found = await Promise.all(

@@ -22,7 +22,7 @@ interface HistoryOptions {
   readonly files: FileSystem;
   /** `<workspace>/memory`. */
   readonly folder: string;
-  readonly timeZone: string;
+  readonly timeZone: () => string;
 }
 
 export type History = Pick<MemoryStore, "history" | "appendHistory">;

@@ -5,7 +5,7 @@ import type { ModelErrorKind } from "../core/model.ts";
 import type { Clock, Log } from "../core/platform.ts";
 import type { Unconsolidated } from "../core/session.ts";
 import { passedOver } from "../lib/phrases.ts";
-import { type Answer, askForMemory, type ConsolidationModel } from "./ask.ts";
+import type { Answer, ConsolidationModel } from "./ask.ts";
 import { conversationText, rawText, type Telling } from "./conversation.ts";
 import { keepsFacts, saysNoChange } from "./kept-facts.ts";
 import { plainText } from "./plain-text.ts";
@@ -32,7 +32,6 @@ export interface RememberOptions extends Telling {
   readonly memory: MemoryStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly timeZone: string;
 }
 
 export interface Remember {
@@ -51,9 +50,8 @@ export interface Remember {
   keepRaw(turns: Unconsolidated): Promise<void>;
 }
 
-export function createRemember({ memory, clock, log, stamps, mask, timeZone }: RememberOptions): Remember {
+export function createRemember({ memory, clock, log, stamps, mask }: RememberOptions): Remember {
   const telling = { stamps, mask };
-  const momentOf = createMomentOf(timeZone);
 
   async function facts(): Promise<string | undefined> {
     try {
@@ -67,7 +65,7 @@ export function createRemember({ memory, clock, log, stamps, mask, timeZone }: R
   /** When the last of it was said. */
   function timeOf({ messages }: Unconsolidated): number {
     const last = messages.findLast(({ timestamp }) => timestamp !== undefined)?.timestamp;
-    return Math.min(momentOf(last) ?? clock.now(), clock.now());
+    return Math.min(createMomentOf(memory.timeZone)(last) ?? clock.now(), clock.now());
   }
 
   /** With word of what nobody put into memory, so that it is not looked for in vain. */
@@ -117,10 +115,11 @@ export function createRemember({ memory, clock, log, stamps, mask, timeZone }: R
       let entry: string | undefined;
       for (let asked = 1; asked <= MOST_QUESTIONS; asked++) {
         const seen = withFacts ? await facts() : undefined;
+        const { askForMemory } = await import("./ask.ts");
         const answer = await askForMemory(choice, {
           sessionKey: turns.key,
           id: `memory:${turns.key}:${turns.from}`,
-          now: `${stamps.of(clock.now())} (${timeZone})`,
+          now: `${stamps.of(clock.now())} (${memory.timeZone})`,
           facts: seen,
           conversation,
           signal,

@@ -12,17 +12,23 @@ export interface Stamps {
 
 const NAIVE = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?$/;
 
-export function createStamps(timeZone: string): Stamps {
-  // Swedish writes dates as ISO 8601 does. Formats are costly to make and cheap to use.
-  const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+/** `zone` is asked when the first time is written: what a runtime knows of zones costs megabytes. */
+export function createStamps(zone: () => string): Stamps {
+  // Formats are costly to make and cheap to use. Swedish writes dates as ISO 8601 does.
+  let made: Intl.DateTimeFormat | undefined;
+  function shown(ms: number): string {
+    made ??= new Intl.DateTimeFormat("sv-SE", { timeZone: zone(), dateStyle: "short", timeStyle: "short" });
+    return made.format(ms);
+  }
+
   return {
-    of: (ms) => format.format(ms),
+    of: shown,
     ofLine(timestamp) {
       if (timestamp === undefined) return undefined;
       const [, day, time] = NAIVE.exec(timestamp) ?? [];
       if (day !== undefined) return `${day} ${time}`;
       const ms = Date.parse(timestamp);
-      return Number.isNaN(ms) ? undefined : format.format(ms);
+      return Number.isNaN(ms) ? undefined : shown(ms);
     },
   };
 }

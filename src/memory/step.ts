@@ -5,7 +5,7 @@ import type { Clock, Lock, Locks, Log } from "../core/platform.ts";
 import type { SessionStore, Unconsolidated } from "../core/session.ts";
 import { limitSignal } from "../lib/abort.ts";
 import { estimateTokens } from "../lib/estimate.ts";
-import { type ConsolidationModel, QUESTION_TOKENS } from "./ask.ts";
+import type { ConsolidationModel } from "./ask.ts";
 import { conversationText, type Telling } from "./conversation.ts";
 import type { Job, Next } from "./queue.ts";
 import type { Remember, Remembered } from "./remember.ts";
@@ -13,6 +13,8 @@ import type { Written, WrittenNotes } from "./written.ts";
 
 /** Of a conversation in one question, whatever the model takes: it overlooks things in more. */
 const MOST_TOKENS = 24_000;
+/** What a question takes beside the facts and the conversation, by our estimate. */
+const QUESTION_TOKENS = 800;
 /** The part of a prompt that it may have, and the least with which the facts are shown beside it. */
 const SHARE = 0.5;
 const LEAST_SHARE = 0.1;
@@ -77,9 +79,18 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
   const { sessions, model, remember, notes, telling, clock, locks, log, workspace, pause, isPatient } =
     options;
   let foundQuestions = 0;
+  let isTold = false;
 
   /** A process that is about to end leaves what must wait to the next one. */
   const later = (inMs: number): Next => (isPatient ? { inMs } : "done");
+
+  /** Who waits for a process to end hears once that something stays undone, and how it came to that only if they ask. */
+  function tell(message: string, details: Readonly<Record<string, unknown>>): void {
+    if (!isPatient && !isTold) log.warn(message);
+    isTold = true;
+    const say = isPatient ? log.warn : log.info;
+    say(message, details);
+  }
 
   interface Batch {
     readonly turns: Unconsolidated;
@@ -122,14 +133,15 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
     const { problem, kind, isCutOff } = result;
     if (kind === "quota" || kind === "auth") {
       pause.observe({ origin: undefined, error: kind });
-      log.warn("Memory waits for the model's provider", { session: turns.key, problem });
+      tell("Memory waits for the model's provider", { session: turns.key, problem });
       return later(Math.max(pause.leftMs(), PAUSE_MS));
     }
     if (kind === "contextOverflow") job.divisor *= 2;
     job.isWithoutFacts ||= isCutOff;
     const waitMs = isPatient ? WAITS_MS[job.attempts] : undefined;
     job.attempts++;
-    log.warn("Could not put a conversation into memory", {
+    const attempt = isPatient ? log.warn : log.info;
+    attempt("Could not put a conversation into memory", {
       session: turns.key,
       attempt: job.attempts,
       problem,
@@ -176,8 +188,8 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
     if (choice.offline || job.attempts >= MOST_ATTEMPTS) {
       await remember.keepRaw(turns);
       // The stand-in is no model, and whoever chose it knows that.
-      const tell = choice.offline ? log.info : log.warn;
-      tell("Kept a part of a conversation as it was said, because no model summed it up", {
+      const say = choice.offline ? log.info : tell;
+      say("Kept a part of a conversation as it was said, because no model summed it up", {
         session: turns.key,
         messages: turns.messages.length,
       });

@@ -16,7 +16,8 @@ export interface MemoryStoreOptions {
   /** Absolute and real. */
   readonly workspace: string;
   /** The agent's, in which the history says when something was. */
-  readonly timeZone: string;
+  /** The agent's. Asked when a time is first written or read. */
+  readonly timeZone: () => string;
 }
 
 export function createMemoryStore({
@@ -47,9 +48,13 @@ export function createMemoryStore({
   }
 
   return {
+    get timeZone() {
+      return timeZone();
+    },
     ...facts,
     ...history,
     replaceFacts: (text, options) => alone(() => facts.replaceFacts(text, options)),
+    keepVersion: (next) => alone(() => facts.keepVersion(next)),
     appendHistory: (text, options) => alone(() => history.appendHistory(text, options)),
   };
 }

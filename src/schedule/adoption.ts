@@ -90,7 +90,8 @@ export function createAdoption({
   return async () => {
     for (const step of [copyLegacy, mergeActions]) {
       try {
-        await step();
+        // Whoever asks for the jobs is told that their file cannot be understood.
+        if ((await stored.load()).kind === "read") await step();
       } catch (error) {
         // The jobs there are must run all the same.
         log.error("Could not take over what an older nanobot left", { path, problem: problemOf(error) });

@@ -9,6 +9,7 @@ import type { Clock, Log } from "../core/platform.ts";
 import type { Job, JobRun, Route } from "../core/schedule.ts";
 import { never } from "../lib/abort.ts";
 import { quote } from "../lib/file-error.ts";
+import { isMissed, madeUpWithinMs } from "../lib/missed-slots.ts";
 import { JOB_SKIPPED } from "../lib/phrases.ts";
 import { createAlarm } from "./alarm.ts";
 import { createDamageNotice } from "./damage-notice.ts";
@@ -18,28 +19,27 @@ import { createJobRecords } from "./job-records.ts";
 import { createJobRoute } from "./job-route.ts";
 import type { JobsStore } from "./jobs.ts";
 import { createMissedJobs } from "./missed-jobs.ts";
+import { createRunAllowance, type RunAllowanceOptions } from "./run-allowance.ts";
 import { dueOf, type Look, passed, type WatchedJob, watchJob } from "./watched-job.ts";
 
 const MINUTE_MS = 60_000;
-/** How often the file is looked at when no job is due before; so long after a jump of the clock jobs may be late. */
-const POLL_MS = 5 * MINUTE_MS;
+/** Somebody who edits the file by hand waits and looks. */
+const POLL_MS = MINUTE_MS / 2;
 const SHORTEST_WAIT_MS = 20;
-/** A slot that is found later than this was missed. */
-const ON_TIME_MS = 2 * POLL_MS;
-/** Missed slots older than this are not made up for. */
-const GRACE_MS = 24 * 60 * MINUTE_MS;
 /** Between two that are made up for: after a long time off, all jobs have missed one, and would begin at once. */
 const MAKE_UP_EVERY_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = MINUTE_MS;
 
-export interface CronOptions {
+export interface CronOptions extends RunAllowanceOptions {
   readonly jobs: JobsStore;
   readonly bus: Pick<Bus, "publishInbound" | "isPending">;
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Log;
   /** The agent's. */
   readonly timeZone: string;
+  /** How often the file is looked at when no job is due before, in milliseconds. */
+  readonly pollMs?: number;
   readonly pause: Pick<BackgroundPause, "leftMs">;
   readonly findOwner: FindOwner;
   /** Whether messages can be sent by a channel of this name here. */
@@ -67,15 +67,16 @@ export interface Cron {
 }
 
 export function createCron(options: CronOptions): Cron {
-  const { jobs, bus, clock, log, timeZone, pause } = options;
+  const { jobs, bus, clock, log, timeZone, pause, pollMs = POLL_MS } = options;
   const records = createJobRecords(options);
   const route = createJobRoute(options);
   /** `undefined` until the file was looked at for the first time. */
   let watched: Map<string, WatchedJob> | undefined;
   /** What this process put, or found under way, and has not ended. */
   const running = new Set<string>();
+  const allowance = createRunAllowance(options);
   const outcomes = createOutcomes();
-  const alarm = createAlarm({ clock, shortestMs: SHORTEST_WAIT_MS, longestMs: POLL_MS });
+  const alarm = createAlarm({ clock, shortestMs: SHORTEST_WAIT_MS, longestMs: pollMs });
   const missed = createMissedJobs({ ...options, onTold: alarm.wake });
   const noticeDamage = createDamageNotice(options);
   let retryMs = 0;
@@ -111,12 +112,12 @@ export function createCron(options: CronOptions): Cron {
     records.add({ kind: "skipped", jobId, slotMs, run });
   }
 
-  /** Its slot came while it still runs. Recorded once a run, however many slots that lasts. */
-  function overlapped(known: WatchedJob, slotMs: number, look: Look): WatchedJob {
+  /** Its slot came too soon after a run. Recorded once for each, however many slots that lasts. */
+  function tooSoon(known: WatchedJob, slotMs: number, look: Look, error: string): WatchedJob {
     const { job, putMs } = known;
     const last = job.runs.at(-1);
     const isNoted = known.notedMs === putMs || (last?.status === "skipped" && last.runAtMs > (putMs ?? 0));
-    if (!isNoted) leaveOut(job.id, slotMs, JOB_SKIPPED.overlap);
+    if (!isNoted) leaveOut(job.id, slotMs, error);
     return { ...passed(known, slotMs, look), notedMs: putMs };
   }
 
@@ -144,10 +145,11 @@ export function createCron(options: CronOptions): Cron {
     const { job } = known;
     const slotMs = dueOf(known, look);
     if (slotMs === undefined || pause.leftMs() > 0) return known;
-    if (isRunning(known)) return job.schedule.kind === "at" ? known : overlapped(known, slotMs, look);
+    if (isRunning(known))
+      return job.schedule.kind === "at" ? known : tooSoon(known, slotMs, look, JOB_SKIPPED.overlap);
     const lateMs = look.nowMs - slotMs;
-    const isLate = lateMs > ON_TIME_MS;
-    if (lateMs > GRACE_MS || (isLate && job.misfire === "skip")) {
+    const isLate = isMissed(lateMs);
+    if (lateMs > madeUpWithinMs(job)) {
       if (job.schedule.kind === "at" && !missed.isTold(job, slotMs)) return known;
       log.warn("A run of a job was missed", { job: job.id, due: new Date(slotMs).toISOString() });
       leaveOut(job.id, slotMs, JOB_SKIPPED.missed);
@@ -155,7 +157,9 @@ export function createCron(options: CronOptions): Cron {
     }
     // A clock that was put back holds up nothing.
     if (isLate && Math.abs(look.nowMs - madeUpMs) < MAKE_UP_EVERY_MS) return known;
+    if (!(await allowance.allows(job))) return tooSoon(known, slotMs, look, JOB_SKIPPED.tooOften);
     await put(job, slotMs, signal);
+    allowance.used(job.id);
     if (isLate) madeUpMs = look.nowMs;
     retryMs = 0;
     return { ...passed(known, slotMs, look), putMs: slotMs };

@@ -36,7 +36,8 @@ export interface HeartbeatOptions {
   /** At least a second. */
   readonly intervalMs: number;
   readonly pause: BackgroundPause;
-  readonly timeZone: string;
+  /** The agent's. Asked when a model is: what a runtime knows of zones costs megabytes. */
+  readonly timeZone: () => string;
 }
 
 export interface Heartbeat {
@@ -85,10 +86,11 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   async function look(signal: AbortSignal): Promise<BeatResult> {
     const tasks = await currentTasks();
-    if (tasks === "") return "no tasks";
-    if (pause.leftMs() > 0) return "paused";
+    if (tasks === "") return { kind: "no tasks" };
+    const leftMs = pause.leftMs();
+    if (leftMs > 0) return { kind: "paused", leftMs };
     const { turn } = await state.get();
-    if (turn !== undefined && bus.isPending(turn)) return "running already";
+    if (turn !== undefined && bus.isPending(turn)) return { kind: "running already" };
     const now = clock.now();
     const id = `heartbeat:${now}` as InboundId;
     // Before anything is paid for: a beat that ends the process is not made again at once by the next.
@@ -96,23 +98,27 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
     const chosen = await model();
     const { askWhetherDue, fitted } = await import("./heartbeat-questions.ts");
     const caller = { sessionKey: SESSION, origin: "heartbeat", turn: id } as const;
-    const answer = await askWhetherDue({ tasks, now, timeZone }, { model: chosen, caller, signal });
+    const answer = await askWhetherDue(
+      { tasks, now, timeZone: timeZone() },
+      { model: chosen, caller, signal },
+    );
     if (!answer.ok) {
       if (!signal.aborted)
         log.warn("Nobody decided what of the heartbeat is due, so nothing is done", {
           problem: answer.problem,
         });
-      return "skipped";
+      return { kind: "undecided", problem: answer.problem };
     }
-    if (answer.value.action === "skip") return "skipped";
+    if (answer.value.action === "skip") return { kind: "skipped" };
     const due = clip(answer.value.tasks?.trim() ?? "", LONGEST_DUE) || undefined;
     await state.update({ turn: id });
     const content = heartbeatTurn(fitted(tasks, chosen.promptTokens / 4), due);
-    return (await bus.publishInbound(messageOf(id, { now, content }), signal)) ? "begun" : "running already";
+    const isNew = await bus.publishInbound(messageOf(id, { now, content }), signal);
+    return { kind: isNew ? "begun" : "running already" };
   }
 
   async function beat(signal: AbortSignal): Promise<BeatResult> {
-    if (isBeating) return "running already";
+    if (isBeating) return { kind: "running already" };
     isBeating = true;
     try {
       return await look(signal);
@@ -128,7 +134,7 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
       while (!signal.aborted) {
         try {
           await clock.sleep(Math.max(0, due - clock.elapsed()), signal);
-          log.debug("The heartbeat has looked at its tasks", { result: await beat(signal) });
+          log.debug("The heartbeat has looked at its tasks", { result: (await beat(signal)).kind });
         } catch (error) {
           if (!signal.aborted) log.error("The heartbeat missed a beat", { problem: problemOf(error), error });
         }

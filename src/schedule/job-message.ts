@@ -12,6 +12,10 @@ const MINUTE_MS = 60_000;
 /** Sooner, nobody would call it late. */
 const LATE_MINUTES = 5;
 
+export function sessionOf(jobId: string): string {
+  return `${SOURCE}:${jobId}`;
+}
+
 export function slotId(jobId: string, slotMs: number): InboundId {
   return `${SOURCE}:${jobId}:${slotMs}` as InboundId;
 }
@@ -53,7 +57,7 @@ export function jobMessage(
     media: [],
     timestamp: new Date(nowMs).toISOString(),
     origin: "cron",
-    sessionKey: `${SOURCE}:${id}`,
+    sessionKey: sessionOf(id),
     metadata: { job: id, deliver, ...(to?.sessionKey === undefined ? {} : { sessionKey: to.sessionKey }) },
   };
 }

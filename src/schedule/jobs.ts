@@ -1,25 +1,29 @@
 /** The jobs of a workspace, whoever else changes their file. */
 
 import { UserError } from "../core/errors.ts";
-import type { Ids } from "../core/platform.ts";
-import type { Job, Jobs, NewJob } from "../core/schedule.ts";
+import type { Ids, Log } from "../core/platform.ts";
+import type { Job, NewJob, OwnersJobs } from "../core/schedule.ts";
 import { quote } from "../lib/file-error.ts";
 import { lazy } from "../lib/lazy.ts";
 import { isVisible, oneLine, wellFormed } from "../lib/text.ts";
 import { createAdoption } from "./adoption.ts";
 import { type JobRecord, recorded, switched } from "./job-changes.ts";
 import { type Entry, type JobsFile, LONGEST_MESSAGE, LONGEST_NAME, newRaw, readEntry } from "./jobs-file.ts";
-import { checkSchedule } from "./next-run.ts";
+import { checkSchedule, timesInHour } from "./next-run.ts";
 import type { RawObject } from "./raw-fields.ts";
 import { nextRunOf } from "./slots-of-job.ts";
 import { type Changed, createStoredJobs, type Loaded, type StoredJobsOptions } from "./stored-jobs.ts";
+import { createComplaints, unreadableOf } from "./unreadable-jobs.ts";
 
 const ID_LENGTH = 8;
+/** In an hour. More is seldom meant. */
+const OFTEN = 60;
 /** Of a name that is made of the message. */
 const SHORT_NAME = 40;
 
 export interface JobsOptions extends StoredJobsOptions {
   readonly ids: Ids;
+  readonly log: Log;
   /** The agent's. */
   readonly timeZone: string;
   /** Where the first version kept its jobs: they are copied once when the workspace has none. */
@@ -38,7 +42,7 @@ export interface JobsSnapshot {
 }
 
 /** What the service needs beside what everybody does. */
-export interface JobsStore extends Jobs {
+export interface JobsStore extends OwnersJobs {
   /** Looks at the file once, and reads it when it changed. Never rejects: a file that is damaged changes nothing. */
   current(): Promise<JobsSnapshot>;
   /** On disk when it resolves. Jobs that are gone are left out. Throws a `UserError` when the file cannot be understood. */
@@ -60,6 +64,7 @@ function jobsOf({ entries }: JobsFile): readonly Job[] {
 export function createJobs(options: JobsOptions): JobsStore {
   const { clock, ids, log, timeZone, mostJobs } = options;
   const stored = createStoredJobs(options);
+  const complain = createComplaints({ log, path: stored.path });
   const adopted = lazy(createAdoption({ ...options, stored }));
   const listeners = new Set<() => void>();
   let latest: { readonly loaded: Loaded | undefined; readonly snapshot: JobsSnapshot } = {
@@ -69,11 +74,15 @@ export function createJobs(options: JobsOptions): JobsStore {
 
   function snapshotOf(loaded: Loaded): JobsSnapshot {
     if (loaded.kind === "read") {
+      complain(loaded.file);
       const modifiedMs = loaded.stat?.modifiedMs ?? clock.now();
       return { jobs: jobsOf(loaded.file), modifiedMs, damage: undefined };
     }
     const { error, stat } = loaded;
-    log.error(error.message, { hint: error.hint });
+    const isKnown = latest.snapshot.jobs.length > 0;
+    log.error(error.message, {
+      hint: isKnown ? `${error.hint}, and the jobs that were known before go on` : error.hint,
+    });
     return { ...latest.snapshot, damage: { problem: error.message, modifiedMs: stat.modifiedMs } };
   }
 
@@ -92,11 +101,15 @@ export function createJobs(options: JobsOptions): JobsStore {
   function withNew(file: JobsFile, job: NewJob): Changed<Job> {
     const nowMs = clock.now();
     checkSchedule(job.schedule, { nowMs, timeZone });
-    if (jobsOf(file).length >= mostJobs) {
-      throw new UserError(`Cannot add a job: there are ${mostJobs} already, and no more are allowed`, {
-        hint: 'Remove one that is not needed, or raise "limits.jobs"',
-        isRefusal: true,
-      });
+    const count = jobsOf(file).length;
+    if (count >= mostJobs) {
+      throw new UserError(
+        `Cannot add a job: there are ${count} already, and limits.jobs allows ${mostJobs}`,
+        {
+          hint: 'Remove one that is not needed, or raise "limits.jobs"',
+          isRefusal: true,
+        },
+      );
     }
     const entry = readEntry(newRaw(newId(file), job, nowMs));
     if (!isOurs(entry)) throw new UserError(`Cannot add a job: ${entry.problem}`);
@@ -143,6 +156,11 @@ export function createJobs(options: JobsOptions): JobsStore {
       return jobsOf((await stored.read()).file).map(shown);
     },
 
+    async unreadable() {
+      await adopted();
+      return unreadableOf((await stored.read()).file);
+    },
+
     async add(job) {
       const message = wellFormed(job.message);
       if (!isVisible(message)) throw new UserError("Cannot add a job: its message says nothing");
@@ -150,7 +168,14 @@ export function createJobs(options: JobsOptions): JobsStore {
         throw new UserError(`Cannot add a job: its message is longer than ${LONGEST_MESSAGE} characters`);
       const name = oneLine(wellFormed(job.name), LONGEST_NAME);
       const named = isVisible(name) ? name : oneLine(message, SHORT_NAME);
-      return change((file) => withNew(file, { ...job, name: named, message }));
+      const added = await change((file) => withNew(file, { ...job, name: named, message }));
+      const times = timesInHour(job.schedule, { nowMs: clock.now(), timeZone });
+      if (times > OFTEN)
+        log.warn("The job comes more often than once a minute, and is left out beyond limits.tasksPerHour", {
+          job: added.id,
+          timesInHour: times,
+        });
+      return added;
     },
 
     remove: (id) => changeOne(id, ({ job }) => ({ raw: undefined, result: shown(job) })),

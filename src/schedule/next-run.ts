@@ -3,12 +3,14 @@
 import { UserError } from "../core/errors.ts";
 import type { Schedule } from "../core/schedule.ts";
 import { quote } from "../lib/file-error.ts";
+import { nearest } from "../lib/nearest.ts";
 import { isTimeZone, showMoment } from "../lib/zoned-time.ts";
 import { expressionProblem, timeAfter } from "./cron-expression.ts";
 
 /** Expressions come to whole seconds. */
 const SECOND_MS = 1_000;
 const SHORTEST_PERIOD_MS = SECOND_MS;
+const HOUR_MS = 60 * 60 * SECOND_MS;
 /** Beyond, a number is a mistake: mostly one in other units. */
 const FARTHEST_MS = 100 * 366 * 24 * 60 * 60_000;
 const LONGEST_ZONE = 100;
@@ -75,6 +77,24 @@ export function dueSlot(schedule: Schedule, context: SlotContext): number | unde
   return slotAfter(schedule, before, context);
 }
 
+function isZone(tz: string | undefined): boolean {
+  return tz === undefined || (tz.length <= LONGEST_ZONE && isTimeZone(tz));
+}
+
+/** How often it comes in the hour that begins with its first time. */
+export function timesInHour(
+  schedule: Schedule,
+  { nowMs, timeZone }: Pick<SlotContext, "nowMs" | "timeZone">,
+): number {
+  if (schedule.kind === "every") return Math.ceil(HOUR_MS / schedule.everyMs);
+  const context = { anchorMs: nowMs, timeZone };
+  const first = slotAfter(schedule, nowMs, context);
+  let times = 0;
+  for (let slot = first; slot !== undefined && slot < (first ?? slot) + HOUR_MS; times++)
+    slot = slotAfter(schedule, slot, context);
+  return times;
+}
+
 /** What is wrong with a schedule at any time, in words; `undefined` when nothing is. */
 export function scheduleProblem(schedule: Schedule): string | undefined {
   switch (schedule.kind) {
@@ -86,15 +106,22 @@ export function scheduleProblem(schedule: Schedule): string | undefined {
       return schedule.everyMs <= FARTHEST_MS ? undefined : "its period is longer than 100 years";
     case "cron": {
       const { expr, tz } = schedule;
-      if (tz !== undefined && (tz.length > LONGEST_ZONE || !isTimeZone(tz)))
-        return `there is no time zone ${quote(tz)}`;
-      return expressionProblem(expr);
+      return isZone(tz) ? expressionProblem(expr) : `there is no time zone ${quote(tz ?? "")}`;
     }
   }
 }
 
-function hintOf({ kind }: Schedule): { readonly hint?: string } {
-  return kind === "cron" ? { hint: `${EXAMPLES}. Zones are named as in Europe/Berlin` } : {};
+function zoneHint(tz: string): string {
+  if (/^[+-]/.test(tz))
+    return "An offset is none, since it knows no summer time: name one, as in Europe/Berlin";
+  const meant = nearest(tz, Intl.supportedValuesOf("timeZone"));
+  return meant === undefined ? "They are named as in Europe/Berlin" : `Did you mean ${quote(meant)}?`;
+}
+
+function hintOf(schedule: Schedule): { readonly hint?: string } {
+  if (schedule.kind !== "cron") return {};
+  const { tz } = schedule;
+  return { hint: tz === undefined || isZone(tz) ? EXAMPLES : zoneHint(tz) };
 }
 
 /** Of a job that somebody makes now. Throws a `UserError` for one that would never run, or not as it was meant. */

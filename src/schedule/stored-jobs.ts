@@ -1,11 +1,10 @@
 /** The file of the jobs: read again when it changed, changed under its lock on what it says now, and kept when it is damaged. */
 
 import { UserError } from "../core/errors.ts";
-import type { Clock, FileStat, FileSystem, Locks, Log } from "../core/platform.ts";
+import type { Clock, FileStat, FileSystem, Locks } from "../core/platform.ts";
 import { limitSignal, never } from "../lib/abort.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { explained, quote } from "../lib/file-error.ts";
-import { isObject } from "../lib/is-object.ts";
 import { jsonProblem } from "../lib/json-problem.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { dirname, join } from "../lib/path.ts";
@@ -24,7 +23,6 @@ export interface StoredJobsOptions {
   readonly files: FileSystem;
   readonly locks: Locks;
   readonly clock: Pick<Clock, "now" | "after">;
-  readonly log: Log;
   /** Absolute and real. */
   readonly workspace: string;
 }
@@ -51,17 +49,15 @@ export interface StoredJobs {
   readOther(path: string): Promise<JobsFile>;
 }
 
-export function createStoredJobs({ files, locks, clock, log, workspace }: StoredJobsOptions): StoredJobs {
+export function createStoredJobs({ files, locks, clock, workspace }: StoredJobsOptions): StoredJobs {
   const path = join(workspace, "cron", "jobs.json");
   let seen: Loaded | undefined;
-  /** What was complained about, so that each is once. */
-  let complaints: ReadonlySet<string> = new Set();
 
   /** `undefined` where there is none. Throws a `UserError` for what cannot be understood. */
   async function understand(from: string): Promise<JobsFile | undefined> {
     const damaged = (problem: string) =>
       new UserError(`Cannot read ${quote(from)}: ${problem}`, {
-        hint: "Mend it: until then it is left as it is, and the jobs that were known before go on",
+        hint: "Mend it: until then it is left as it is",
         exitCode: 1,
       });
     const bytes = await bytesOf(from, damaged);
@@ -91,18 +87,6 @@ export function createStoredJobs({ files, locks, clock, log, workspace }: Stored
     }
   }
 
-  function complain({ entries }: JobsFile): void {
-    const found = new Set<string>();
-    for (const [index, { raw, problem }] of entries.entries()) {
-      if (problem === undefined) continue;
-      const name = isObject(raw) && typeof raw["id"] === "string" ? quote(raw["id"]) : `number ${index + 1}`;
-      const job = `${name}: ${problem}`;
-      found.add(job);
-      if (!complaints.has(job)) log.warn("A job cannot be understood, and does not run", { path, job });
-    }
-    complaints = found;
-  }
-
   async function load(): Promise<Loaded> {
     // Before it is read: what comes in between shows as another change.
     const stat = await files.stat(path);
@@ -112,7 +96,6 @@ export function createStoredJobs({ files, locks, clock, log, workspace }: Stored
     if (isKnown && seen !== undefined) return seen;
     try {
       const file = (await understand(path)) ?? noJobs;
-      complain(file);
       seen = { kind: "read", file, stat };
     } catch (error) {
       if (!(error instanceof UserError) || stat === undefined) throw error;

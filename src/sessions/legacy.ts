@@ -79,9 +79,9 @@ export async function findLegacy({
   return undefined;
 }
 
-/** No file system takes longer names; such a key cannot have had a file of the original. */
+/** No file system takes other names; such a key cannot have had a file of the original. */
 function hasPossibleName(path: string): boolean {
-  return Buffer.byteLength(basename(path)) <= 255;
+  return Buffer.byteLength(basename(path)) <= 255 && !path.includes("\0");
 }
 
 interface AdoptOptions extends Places {

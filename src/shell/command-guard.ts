@@ -56,7 +56,8 @@ export function createCommandGuard({
   /** Found anew each time: somebody may have moved `sessions/` to another disk meanwhile. */
   async function protectedPaths(): Promise<readonly ProtectedPath[]> {
     const real = (path: string) => followLinks(files, path);
-    const { hidden, readable, readOnly } = ownPlaces({ workspace, configFile });
+    const { hidden, readable, readOnly, readOnlyFiles } = ownPlaces({ workspace, configFile });
+    const besideOthers = new Set(readOnlyFiles.map(({ path }) => path));
     const [configs, skills, results] = await Promise.all([
       configFiles(files, configFile),
       openPlace(files, readable),
@@ -74,6 +75,7 @@ export function createCommandGuard({
       ...readOnly.map(async (path) => ({
         path: await real(path),
         allows: "reading" as const,
+        hasOthersBeside: besideOthers.has(path),
       })),
     ]);
   }

@@ -5,7 +5,7 @@ import { lazy } from "../lib/lazy.ts";
 import type { OpenTree } from "./built-in-tree.ts";
 import { readEntry, type SkillEntry } from "./entry.ts";
 
-const FILE = "SKILL.md";
+export const FILE = "SKILL.md";
 
 /** By name. Reads them once. */
 export function createBuiltInSkills(

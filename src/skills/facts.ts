@@ -3,6 +3,7 @@
 import { isObject } from "../lib/is-object.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { isSkillName, SKILL_NAME_RULE } from "../lib/skill-name.ts";
+import { TEMPLATE_DESCRIPTION, TEMPLATE_STEPS } from "../lib/skill-template.ts";
 import { isVisible, oneLine } from "../lib/text.ts";
 import { type Header, parseHeader } from "./header.ts";
 import type { SkillText } from "./skill-text.ts";
@@ -38,14 +39,17 @@ const LONGEST_NAME = 100;
 const SECTIONS = ["nanobot", "openclaw", "clawdbot", "clawdis"];
 
 /** `folder` is the name of the skill's folder, which counts, whatever its file says. */
-export async function readFacts({ header, body, problem }: SkillText, folder: string): Promise<Facts> {
-  const parsed = header === undefined ? undefined : await parseHeader(header);
+export async function readFacts(text: SkillText, folder: string): Promise<Facts> {
+  const { header, linesBefore, body, problem } = text;
+  const parsed = header === undefined ? undefined : await parseHeader(header, linesBefore);
   const fields = parsed?.fields ?? {};
   const problems = [problem, parsed?.problem].filter((one) => one !== undefined);
-  const note = (text: string) => void problems.push(text);
+  const note = (what: string) => void problems.push(what);
   const metadata = metadataOf(fields, note);
   const section = sectionOf(metadata, note);
   checkName(fields["name"], folder, header !== undefined, note);
+  if (fields["description"] === TEMPLATE_DESCRIPTION) note("its description is that of the template still");
+  if (body.includes(TEMPLATE_STEPS)) note("its text is that of the template still, which teaches nothing");
   return {
     description: descriptionOf(fields["description"], body, header !== undefined, note) || folder,
     isAlways: [fields, section].some(({ always }) => truth(always, note)),

@@ -28,14 +28,14 @@ function isTooDeep(text: string): boolean {
   return MANY_IN_A_LINE.test(text);
 }
 
-/** Never rejects for what is in `text`. */
-export async function parseHeader(text: string): Promise<ParsedHeader> {
+/** Never rejects for what is in `text`, which has `linesBefore` lines of its file in front of it. */
+export async function parseHeader(text: string, linesBefore = 0): Promise<ParsedHeader> {
   if (isTooDeep(text)) return plainLines(text, "it is nested too deep");
   const { parseDocument } = await import("yaml");
   try {
     const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false, stringKeys: true });
     const [error] = document.errors;
-    if (error !== undefined) return plainLines(text, error.message);
+    if (error !== undefined) return plainLines(text, inFile(error.message, linesBefore));
     // References, of which a few lines can make more than fits in memory, have no use here.
     const value: unknown = document.toJS({ maxAliasCount: 0 });
     if (value === null) return { fields: {}, problem: undefined };
@@ -47,6 +47,14 @@ export async function parseHeader(text: string): Promise<ParsedHeader> {
     if (!(error instanceof Error)) throw error;
     return plainLines(text, error.message);
   }
+}
+
+/** What a parser complains of, with the line that an editor shows. Behind it the parser quotes the lines themselves. */
+function inFile(complaint: string, linesBefore: number): string {
+  return complaint.replace(
+    /^(.*) at line (\d+)(?=, column \d+:?(?:\n|$))/,
+    (_, what: string, line: string) => `${what} at line ${Number(line) + linesBefore}`,
+  );
 }
 
 const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;

@@ -12,6 +12,8 @@ const LONGEST_HEADER = 32 * 1024;
 export interface SkillText {
   /** `undefined` where there is none that can be read. */
   readonly header: string | undefined;
+  /** Lines of the file in front of its header's first. */
+  readonly linesBefore: number;
   readonly body: string;
   readonly problem: string | undefined;
 }
@@ -31,9 +33,10 @@ export function splitSkill(bytes: Uint8Array): SkillText {
   if (closing.index > LONGEST_HEADER) {
     return withoutHeader(body, `its header is longer than ${LONGEST_HEADER} characters`);
   }
-  return { header: rest.slice(0, closing.index), body, problem: undefined };
+  const linesBefore = opening.split("\n").length - 1;
+  return { header: rest.slice(0, closing.index), linesBefore, body, problem: undefined };
 }
 
 function withoutHeader(body: string, problem: string): SkillText {
-  return { header: undefined, body: body.trim(), problem };
+  return { header: undefined, linesBefore: 0, body: body.trim(), problem };
 }

@@ -6,15 +6,16 @@ import type { PinnedFiles } from "../core/tool.ts";
 import { BUILT_IN_SKILLS } from "../lib/own-places.ts";
 import { basename, join } from "../lib/path.ts";
 import { skillCut, skillNamed } from "../lib/phrases.ts";
+import { foldSkillName } from "../lib/skill-name.ts";
 import { head } from "../lib/text.ts";
 import { createAvailability } from "./availability.ts";
-import { createBuiltInSkills } from "./built-in-skills.ts";
+import { createBuiltInSkills, FILE } from "./built-in-skills.ts";
 import { createBuiltInTree } from "./built-in-tree.ts";
 import type { SkillEntry } from "./entry.ts";
 import { createExtraction } from "./extraction.ts";
 import { mentioned } from "./mentions.ts";
 import { isIn, type ShownSkill, skillsPrompt } from "./prompt.ts";
-import { createWorkspaceSkills, FOLDER } from "./workspace-skills.ts";
+import { createWorkspaceSkills, FOLDER, type FoundSkills } from "./workspace-skills.ts";
 
 /** Of one message. */
 const MOST_NAMED = 3;
@@ -47,8 +48,6 @@ interface FoundSkill extends ShownSkill {
   readonly entry: SkillEntry;
 }
 
-const folded = (name: string) => name.trim().normalize("NFKC").toLowerCase();
-
 /** Cheap, and touches nothing. The built-in skills are put into the workspace when a path of theirs is first needed. */
 export function createSkills({
   files,
@@ -63,7 +62,8 @@ export function createSkills({
   disabled,
 }: SkillsOptions): WorkspaceSkills {
   // A capital letter is no reason to go on with what the owner does not want.
-  const off = new Set(disabled.map(folded));
+  const off = new Set(disabled.map(foldSkillName));
+  const isOff = ({ name }: SkillEntry) => off.has(foldSkillName(name));
   const tree = createBuiltInTree(assets);
   const extract = createExtraction({ files, assets, tree, log, clock, workspace });
   const builtIns = createBuiltInSkills(assets, tree);
@@ -71,13 +71,26 @@ export function createSkills({
   const missingOf = createAvailability({ env, os, findProgram, clock });
   let last: SkillsPrompt | undefined;
 
-  async function entries(): Promise<readonly SkillEntry[]> {
-    const own = await ownSkills();
+  async function everything(): Promise<FoundSkills> {
+    const { skills: own, without } = await ownSkills();
     const names = new Set(own.map(({ name }) => name));
     const all = [...own, ...(await builtIns()).filter(({ name }) => !names.has(name))];
-    return all
-      .filter(({ name }) => !off.has(folded(name)))
-      .sort((one, other) => (one.name < other.name ? -1 : 1));
+    return { skills: all.sort((one, other) => (one.name < other.name ? -1 : 1)), without };
+  }
+
+  const entries = async () => (await everything()).skills.filter((entry) => !isOff(entry));
+
+  async function skillOf(entry: SkillEntry, builtInFolder: string): Promise<Skill> {
+    const { name, source, file, facts, problems } = entry;
+    return {
+      name,
+      source,
+      description: facts?.description ?? "",
+      path: `${source === "built-in" ? builtInFolder : FOLDER}/${name}/${file}`,
+      isAlways: facts?.isAlways ?? false,
+      missing: facts === undefined ? [`a ${file} that can be used`] : await missingOf(facts.needs),
+      problems,
+    };
   }
 
   async function found(): Promise<readonly FoundSkill[]> {
@@ -86,17 +99,7 @@ export function createSkills({
     const builtInFolder = isExtracted ? `${BUILT_IN_SKILLS}/${(await tree()).digest}` : FOLDER;
     return Promise.all(
       all.map(async (entry): Promise<FoundSkill> => {
-        const { name, source, file, facts, problems, opening } = entry;
-        const skill: Skill = {
-          name,
-          source,
-          description: facts?.description ?? "",
-          path: `${source === "built-in" ? builtInFolder : FOLDER}/${name}/${file}`,
-          isAlways: facts?.isAlways ?? false,
-          missing: facts === undefined ? [`a ${file} that can be used`] : await missingOf(facts.needs),
-          problems,
-        };
-        return { skill, entry, opening };
+        return { skill: await skillOf(entry, builtInFolder), entry, opening: entry.opening };
       }),
     );
   }
@@ -125,6 +128,31 @@ export function createSkills({
   return {
     async list() {
       return (await found()).map(({ skill }) => skill);
+    },
+
+    async survey() {
+      const { skills: all, without } = await everything();
+      const known = new Set(all.map(({ name }) => foldSkillName(name)));
+      return {
+        skills: await Promise.all(
+          all.map(async (entry) => ({ ...(await skillOf(entry, FOLDER)), isDisabled: isOff(entry) })),
+        ),
+        without,
+        disabledInVain: disabled.filter((name) => !known.has(foldSkillName(name))),
+      };
+    },
+
+    async builtIn(name) {
+      const folder = `${name}/`;
+      const own = (await tree()).files.filter(({ path }) => path.startsWith(folder));
+      const found = await Promise.all(
+        own.map(async ({ path, isScript }) => ({
+          path: path.slice(folder.length),
+          isScript,
+          bytes: await assets.bytes("skills", path),
+        })),
+      );
+      return found.sort((one, other) => Number(other.path === FILE) - Number(one.path === FILE));
     },
 
     async text(name) {

@@ -39,8 +39,15 @@ interface Known {
   readonly entry: SkillEntry;
 }
 
-/** By name. Reads a file again only when it has changed. */
-export type FindSkills = () => Promise<readonly SkillEntry[]>;
+export interface FoundSkills {
+  /** By name. */
+  readonly skills: readonly SkillEntry[];
+  /** Names of folders that are none, for want of a SKILL.md. */
+  readonly without: readonly string[];
+}
+
+/** Reads a file again only when it has changed. */
+export type FindSkills = () => Promise<FoundSkills>;
 
 export function createWorkspaceSkills({ files, pinned, log, workspace }: WorkspaceSkillsOptions): FindSkills {
   const root = join(workspace, FOLDER);
@@ -116,6 +123,7 @@ export function createWorkspaceSkills({ files, pinned, log, workspace }: Workspa
 
   return async () => {
     const found: SkillEntry[] = [];
+    const without: string[] = [];
     for (const name of await folders()) {
       if (found.length === MOST_SKILLS) {
         report("There are more skills than are used", { used: MOST_SKILLS });
@@ -126,11 +134,12 @@ export function createWorkspaceSkills({ files, pinned, log, workspace }: Workspa
         continue;
       }
       const entry = await look(name);
-      if (entry !== undefined) found.push(entry);
+      if (entry === undefined) without.push(name);
+      else found.push(entry);
     }
     const names = new Set(found.map(({ name }) => name));
     for (const name of known.keys()) if (!names.has(name)) known.delete(name);
-    return found;
+    return { skills: found, without };
   };
 }
 

@@ -1,4 +1,4 @@
-/** Who runs now and who waits: in order, so many at once, and nobody while background work pauses. */
+/** Who runs now and who waits: in order, so many at once, nobody while background work pauses, and one to try it after. */
 
 import type { BackgroundPause } from "../core/background.ts";
 import type { Clock } from "../core/platform.ts";
@@ -18,8 +18,8 @@ export interface QueueOptions<Job> {
   readonly limit: number;
   readonly pause: Pick<BackgroundPause, "leftMs">;
   readonly clock: Pick<Clock, "after">;
-  /** Resolves when its place is free. Never rejects. */
-  readonly run: (job: Job) => Promise<void>;
+  /** Resolves when its place is free. Never rejects. `onAnswered` is called whenever the provider has done its part. */
+  readonly run: (job: Job, onAnswered: () => void) => Promise<void>;
   /** Whether a job can wait for hours. One that cannot is taken out when a pause comes before its turn. */
   readonly isPatient: (job: Job) => boolean;
   readonly onPaused: (job: Job, leftMs: number) => void;
@@ -30,11 +30,13 @@ export function createTaskQueue<Job>(options: QueueOptions<Job>): TaskQueue<Job>
   let waiting: readonly Job[] = [];
   let running = 0;
   let isClosed = false;
+  /** After a pause, until the provider has answered: more than one would all fail of what began it. */
+  let isTrial = false;
   let callOff = () => {};
 
   function beginNext(): void {
     callOff();
-    while (!isClosed && running < limit) {
+    while (!isClosed && running < (isTrial ? 1 : limit)) {
       const [job, ...others] = waiting;
       if (job === undefined) return;
       const leftMs = pause.leftMs();
@@ -44,14 +46,21 @@ export function createTaskQueue<Job>(options: QueueOptions<Job>): TaskQueue<Job>
       }
       waiting = others;
       running++;
-      run(job).finally(() => {
+      run(job, endTrial).finally(() => {
         running--;
         beginNext();
       });
     }
   }
 
+  function endTrial(): void {
+    if (!isTrial) return;
+    isTrial = false;
+    beginNext();
+  }
+
   function holdBack(leftMs: number): void {
+    isTrial = true;
     const impatient = waiting.filter((job) => !isPatient(job));
     waiting = waiting.filter(isPatient);
     for (const job of impatient) onPaused(job, leftMs);

@@ -17,6 +17,8 @@ export interface TaskRecord extends TaskInfo {
   readonly same: string;
   /** What came of it, until nobody can ask for it any more. */
   readonly result: string | undefined;
+  /** The task under whose id it is told of, with others that the same end of the program cut off. Left out, its own. */
+  readonly toldWith?: string;
   /** The result is with the bus, or was for nobody. */
   readonly reported: boolean;
 }
@@ -71,7 +73,20 @@ function parseAsker(value: unknown): TaskRecord["asker"] | undefined {
 
 function parseRecord(value: unknown): TaskRecord | undefined {
   if (!isObject(value)) return undefined;
-  const { id, label, task, sessionKey, createdAt, endedAt, toolCalls, wait, same, result, reported } = value;
+  const {
+    id,
+    label,
+    task,
+    sessionKey,
+    createdAt,
+    endedAt,
+    toolCalls,
+    wait,
+    same,
+    result,
+    reported,
+    toldWith,
+  } = value;
   const state = states.find((known) => known === value["state"]);
   const asker = parseAsker(value["asker"]);
   if (typeof id !== "string" || typeof label !== "string" || typeof task !== "string") return undefined;
@@ -91,6 +106,7 @@ function parseRecord(value: unknown): TaskRecord | undefined {
     wait: wait === true,
     same,
     result: typeof result === "string" ? result : undefined,
+    ...(typeof toldWith === "string" ? { toldWith } : {}),
     reported: reported === true,
   };
 }

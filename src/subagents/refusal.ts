@@ -4,9 +4,9 @@ import type { BackgroundPause, HourlyLimits } from "../core/background.ts";
 import { UserError } from "../core/errors.ts";
 import { NO_TASK, noTaskFor } from "../lib/phrases.ts";
 import type { TaskBook } from "./book.ts";
+import { OWN_SESSIONS } from "./own-names.ts";
 import { isOpen, type TaskRecord } from "./record.ts";
 import { isByResult, type Repeats } from "./repeats.ts";
-import { OWN_SESSIONS } from "./run-task.ts";
 
 /** Tasks that wait for their turn, and results that wait for the bus, together. */
 const MOST_WAITING = 100;

@@ -3,7 +3,6 @@
 import type { ModelChoice } from "../core/app.ts";
 import type { HourlyLimits } from "../core/background.ts";
 import { UserError } from "../core/errors.ts";
-import type { InboundId } from "../core/messages.ts";
 import type { Clock, Log } from "../core/platform.ts";
 import type { SubagentOutput } from "../core/subagent.ts";
 import { toolError } from "../core/tool.ts";
@@ -11,9 +10,9 @@ import type { Toolbox, ToolRun } from "../core/toolbox.ts";
 import type { ServeThread, WorkerOutcome, Workers } from "../core/workers.ts";
 import { problemOf, subagentBrokeOff } from "../lib/phrases.ts";
 import { toolFailure } from "../lib/tool-failure.ts";
+import { ownSession, ownTurn } from "./own-names.ts";
 import { subagentPrompt, taskText } from "./prompt.ts";
 import type { TaskRecord } from "./record.ts";
-import { reportId } from "./report.ts";
 
 type SubagentModel = Pick<
   ModelChoice,
@@ -39,19 +38,8 @@ interface RunOptions {
   readonly temperature: number | undefined;
   readonly signal: AbortSignal;
   readonly onToolCall: () => void;
-}
-
-/** How the keys of sessions begin that tasks have for themselves. */
-export const OWN_SESSIONS = "subagent:";
-
-/** The session of a task: what its tools have read, put aside and started is its own. */
-function ownSession(taskId: string): string {
-  return OWN_SESSIONS + taskId;
-}
-
-/** The turn that answers the report has the report's id, and its calls are others. */
-function ownTurn(taskId: string): InboundId {
-  return `${reportId(taskId)}/run` as InboundId;
+  /** The model has answered. */
+  readonly onAnswered: () => void;
 }
 
 /** Resolves to `ending` when the program ends before the task does. Rejects only with the signal's reason. */
@@ -82,7 +70,7 @@ export async function runTask(
 async function inThread(
   record: TaskRecord,
   deps: RunTaskDeps,
-  { temperature, signal, onToolCall }: RunOptions,
+  { temperature, signal, onToolCall, onAnswered }: RunOptions,
 ): Promise<WorkerOutcome<SubagentOutput>> {
   const { id, sessionKey, task, asker } = record;
   const { workers, maxRounds, limits, clock, workspace } = deps;
@@ -110,6 +98,7 @@ async function inThread(
         { ...request, ...asked, tools: definitions },
         { signal: limit, onDelta: ignore, caller: { sessionKey, origin: "subagent", turn } },
       );
+      if (reply.ok) onAnswered();
       return { reply, fitting: fitting() };
     },
     async tool(call, limit) {

@@ -13,7 +13,8 @@ import { createTaskQueue } from "./queue.ts";
 import { isOpen, type TaskRecord, taskId } from "./record.ts";
 import { whyNot } from "./refusal.ts";
 import { createRepeats } from "./repeats.ts";
-import { type PublishInbound, publishPersistently, reportOf, shownResult } from "./report.ts";
+import { type PublishInbound, shownResult } from "./report.ts";
+import { createReporting, joinReports } from "./reporting.ts";
 import { type RunTaskDeps, runTask } from "./run-task.ts";
 
 export interface TasksOptions extends Omit<RunTaskDeps, "endLeft"> {
@@ -51,8 +52,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const repeats = createRepeats(clock);
   const closing = new AbortController();
   const entries = new Map<string, Entry>();
-  /** Results on their way to the bus. */
-  const reports = new Set<Promise<void>>();
+  const reporting = createReporting({ publish, clock, log, signal: closing.signal, save });
   let opened: TaskBook | undefined;
 
   const queue = createTaskQueue<Entry>({
@@ -70,8 +70,12 @@ export function createTasks(options: TasksOptions): Tasks {
     book.all().forEach(repeats.began);
     const left = book.all().filter(isOpen);
     for (const { id, wait } of left) markEnded(book, id, interrupted, wait);
+    joinReports(
+      book,
+      left.filter(({ wait }) => !wait),
+    );
     if (left.length > 0) await save(book);
-    for (const { id, reported } of book.all()) if (!reported) report(book, id);
+    reporting.reportAll(book);
     return book;
   });
 
@@ -88,23 +92,7 @@ export function createTasks(options: TasksOptions): Tasks {
     await book.save().catch((error: unknown) => log.error("Tasks could not be recorded", { error }));
   }
 
-  function report(book: TaskBook, id: string): void {
-    const told = bring(book, id)
-      .catch((error: unknown) => log.error("A task could not be reported", { task: id, error }))
-      .finally(() => reports.delete(told));
-    reports.add(told);
-  }
-
-  async function bring(book: TaskBook, id: string): Promise<void> {
-    const ended = book.get(id);
-    if (ended === undefined) return;
-    const message = reportOf(ended, clock.now());
-    if (!(await publishPersistently(message, { publish, clock, log, signal: closing.signal }))) return;
-    book.change(id, { reported: true });
-    await save(book);
-  }
-
-  async function run(entry: Entry): Promise<void> {
+  async function run(entry: Entry, onAnswered: () => void): Promise<void> {
     const { id } = entry.record;
     const { signal } = entry.abort;
     opened?.change(id, { state: "running" });
@@ -112,7 +100,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const { temperature } = entry;
     const deps = { ...options, endLeft };
     try {
-      const output = await runTask(entry.record, deps, { temperature, signal, onToolCall });
+      const output = await runTask(entry.record, deps, { temperature, signal, onToolCall, onAnswered });
       await end(
         entry,
         output === "ending" ? "left" : { state: output.status, text: shownResult(output.text, mask) },
@@ -132,7 +120,7 @@ export function createTasks(options: TasksOptions): Tasks {
     if (result !== "left" && opened !== undefined) {
       markEnded(opened, id, result, wait || isStopped());
       await save(opened);
-      if (!wait && !isStopped()) report(opened, id);
+      if (!wait && !isStopped()) reporting.report(opened, id);
       else if (opened.get(id)?.reported === false) {
         // It was stopped while it was written.
         opened.change(id, { reported: true });
@@ -212,8 +200,8 @@ export function createTasks(options: TasksOptions): Tasks {
     },
     recover: async () => void (await open()),
     async settled(signal) {
-      while (!signal.aborted && entries.size + reports.size > 0) {
-        const left = [...[...entries.values()].map(({ over }) => over.promise), ...reports];
+      while (!signal.aborted && entries.size + reporting.pending().length > 0) {
+        const left = [...[...entries.values()].map(({ over }) => over.promise), ...reporting.pending()];
         await Promise.race([aborted(signal), Promise.all(left)]);
       }
     },
@@ -222,7 +210,7 @@ export function createTasks(options: TasksOptions): Tasks {
       closing.abort(reason);
       queue.close();
       await Promise.all([...entries.values()].map((entry) => callOff(entry, reason)));
-      await Promise.all(reports);
+      await Promise.all(reporting.pending());
     },
   };
 

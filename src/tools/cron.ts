@@ -6,13 +6,15 @@ import type { Job, Jobs, NewJob, Schedule } from "../core/schedule.ts";
 import { defineTool, type ToolContext, type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import { quote } from "../lib/file-error.ts";
 import { jobsMadeJobs, tooManyJobs } from "../lib/phrases.ts";
-import { showSchedule } from "../lib/schedule-text.ts";
+import { type NextContext, showNext, showSchedule } from "../lib/schedule-text.ts";
 import { oneLine } from "../lib/text.ts";
-import { parseMoment, showMoment } from "../lib/zoned-time.ts";
+import { parseMoment } from "../lib/zoned-time.ts";
 import { flag, text, whole } from "./parameters.ts";
 
 const LONGEST_NAME = 100;
 const LONGEST_SHOWN = 200;
+const NO_GATEWAY =
+  "No gateway runs for this workspace: jobs wait until one does. Tell the user to start it with: nanobot gateway";
 /** The channel of turns that nobody waits for. */
 const NOWHERE = "none";
 
@@ -121,8 +123,9 @@ async function add(jobs: Jobs, args: Arguments, context: ToolContext): Promise<T
     deliver,
     ...(channel === NOWHERE ? {} : { to: place }),
   };
+  const now = await nextContext(jobs, context);
   try {
-    return toolOk(`Added ${lineOf(await jobs.add(job), jobs.timeZone)}`);
+    return toolOk(`Added ${lineOf(await jobs.add(job), now)}${now.isKept ? "" : `\n${NO_GATEWAY}`}`);
   } catch (error) {
     if (error instanceof UserError && error.isRefusal) tellOwner(tooManyJobs(sessionKey), "too-many-jobs");
     throw error;
@@ -134,23 +137,25 @@ function isHere({ to }: Job, { channel, chatId, thread }: ToolContext): boolean 
   return to?.channel === channel && to.chatId === chatId && to.thread === thread;
 }
 
-function lineOf(job: Job, timeZone: string): string {
-  const { id, name, schedule, enabled, nextRunAtMs, lastStatus, lastError } = job;
-  const next =
-    nextRunAtMs === undefined ? "does not run again" : `next run ${showMoment(nextRunAtMs, timeZone)}`;
+async function nextContext({ timeZone }: Jobs, { ports, signal }: ToolContext): Promise<NextContext> {
+  const isKept = ports.isTimeKept === undefined || (await ports.isTimeKept(signal));
+  return { nowMs: ports.clock.now(), timeZone, isKept };
+}
+
+function lineOf(job: Job, now: NextContext): string {
+  const { id, name, schedule, lastStatus, lastError } = job;
   const last = lastStatus === undefined ? "" : `; last run ${lastStatus}`;
   const why = lastError === undefined ? "" : ` (${oneLine(lastError, LONGEST_SHOWN)})`;
-  const state = enabled ? next : "disabled";
-  return `job ${quote(oneLine(name, LONGEST_NAME))} (id ${id}): ${showSchedule(schedule, timeZone)}; ${state}${last}${why}`;
+  return `job ${quote(oneLine(name, LONGEST_NAME))} (id ${id}): ${showSchedule(schedule, now.timeZone)}; ${showNext(job, now)}${last}${why}`;
 }
 
 async function list(jobs: Jobs, context: ToolContext): Promise<ToolResult> {
   const here = (await jobs.list()).filter((job) => isHere(job, context));
   if (here.length === 0) return toolOk("There are no jobs of this chat");
-  const lines = here.map(
-    (job) => `- ${lineOf(job, jobs.timeZone)}\n  ${oneLine(job.message, LONGEST_SHOWN)}`,
-  );
-  return toolOk(`Jobs of this chat:\n${lines.join("\n")}`);
+  const now = await nextContext(jobs, context);
+  const lines = here.map((job) => `- ${lineOf(job, now)}\n  ${oneLine(job.message, LONGEST_SHOWN)}`);
+  const waits = !now.isKept && here.some(({ enabled }) => enabled) ? `\n${NO_GATEWAY}` : "";
+  return toolOk(`Jobs of this chat:\n${lines.join("\n")}${waits}`);
 }
 
 async function remove(jobs: Jobs, id: string | undefined, context: ToolContext): Promise<ToolResult> {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Stopped } from "../../src/core/errors.ts";
+import type { InboundId } from "../../src/core/messages.ts";
+import type { ToolRun } from "../../src/core/toolbox.ts";
 import { never } from "../../src/lib/abort.ts";
+import { isOwnTurn } from "../../src/subagents/own-names.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { tempFolder } from "../fakes/temp.ts";
+import { testRun } from "../fakes/toolbox.ts";
 import { askInVain, byMe, createNotices, MINUTE, me, question, restart, setUp } from "./approvals-fixture.ts";
 import { mortalFiles, writeState } from "./fixture.ts";
 
@@ -20,6 +24,27 @@ describe("after a kill", () => {
     await next.clock.advance(1);
     expect(await asking).toEqual({ granted: false, why: "expired" });
     expect(first.notices.all.length).toBe(1);
+  });
+
+  test("a question of what is not taken up again has no answer any more, whoever else waits", async () => {
+    const options = { isResumed: ({ turn }: ToolRun) => !isOwnTurn(turn) };
+    const first = await setUp(options);
+    const turns = ["subagent:b", "telegram:update:1"];
+    askInVain(first.approvals, { id: "call_lost", run: testRun({ turn: "subagent:a/run" as InboundId }) });
+    await first.notices.reach(1);
+    for (const [at, turn] of turns.entries()) {
+      askInVain(first.approvals, { id: `call_${at}`, run: testRun({ turn: turn as InboundId }) });
+      await first.notices.reach(at + 2);
+    }
+    const codes = [0, 1, 2].map((at) => first.notices.codeOf(at));
+    const next = await restart(first, options);
+    const waiting = ["call_lost", "call_0", "call_1"].map((id) => next.approvals.isWaiting(id));
+    expect(waiting).toEqual([false, true, true]);
+    const answers = await Promise.all(codes.map((code) => next.approvals.answer(code, true, me)));
+    expect(answers.map(({ status }) => status)).toEqual(["unknown", "answered", "answered"]);
+    // It is asked anew by nobody, and is gone from the file with the first answer.
+    expect((await restart(next)).approvals.isWaiting("call_lost")).toBe(false);
+    expect(JSON.stringify(next.text())).not.toContain("call_lost");
   });
 
   test("a question that waits can be answered, before and after its call asks again", async () => {
@@ -66,8 +91,8 @@ describe("after a kill", () => {
       .text()
       .replace('"waiting"', `"${granted ? "granted" : "denied"}",\n"by": "${byMe}"`);
     writeState(first.workspace, "approvals.json", between);
-    await first.clock.advance(60 * MINUTE);
-    const next = await restart(first);
+    // A clock of its own: that of the process that was killed would let its question end.
+    const next = await restart({ ...first, clock: createFakeClock(first.clock.now() + 60 * MINUTE) });
     expect(next.approvals.isWaiting("call_a_1_0")).toBe(true);
     expect(await next.approvals.ask(question(), never)).toMatchObject({ granted, by: byMe });
     expect(next.approvals.isWaiting("call_a_1_0")).toBe(false);

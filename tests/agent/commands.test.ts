@@ -344,9 +344,16 @@ describe("chat commands", () => {
       endedAt: undefined,
       toolCalls: 3,
     };
+    const ended: TaskInfo = {
+      ...own,
+      label: "eggs",
+      state: "done",
+      endedAt: "2026-11-30T08:57:00Z",
+      toolCalls: 1,
+    };
     const stopped: string[] = [];
     const tasks = {
-      list: () => [own, { ...own, label: "of others", sessionKey: "cli:other" }],
+      list: () => [own, ended, { ...own, label: "of others", sessionKey: "cli:other" }],
       count: (key: string) => (key === "cli:direct" && stopped.length === 0 ? 1 : 0),
       async stop(key: string) {
         stopped.push(key);
@@ -354,7 +361,10 @@ describe("chat commands", () => {
       },
     };
     const [list = "", status = "", stop = ""] = await say(["/tasks", "/status", "/stop"], { tasks });
-    expect(list).toBe("- count the birds: running, begun 10 min ago, 3 tool calls");
+    expect(list.split("\n")).toEqual([
+      "- count the birds: running, begun 10 min ago, 3 tool calls",
+      "- eggs: done, ended 3 min ago, 1 tool call",
+    ]);
     expect(status).toContain("Tasks in the background: 1");
     expect(stop).toContain("1");
     expect(stopped).toEqual(["cli:direct"]);

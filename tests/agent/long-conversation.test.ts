@@ -59,7 +59,7 @@ test("a conversation of 2,000 turns in a small window goes on, and forgets nothi
   const { deps, clock, log, workspace, sessions } = fixture;
   const files = createFileSystem();
   const locks = createLocks({ os: process.platform, folder: workspace });
-  const memory = createMemoryStore({ files, locks, clock, log, workspace, timeZone: "UTC" });
+  const memory = createMemoryStore({ files, locks, clock, log, workspace, timeZone: () => "UTC" });
   const consolidation = createConsolidation({
     memory,
     sessions,
@@ -73,7 +73,6 @@ test("a conversation of 2,000 turns in a small window goes on, and forgets nothi
     idleMinutes: 15,
     idleCheckMs: 60_000,
     pause: { leftMs: () => 0, observe() {} },
-    timeZone: "UTC",
     mask: (text) => text,
     isPatient: true,
   });

@@ -47,7 +47,7 @@ test("a conversation's prompts go on byte by byte, but once for each time that s
   const files = createFileSystem();
   const locks = createLocks({ os: process.platform, folder: workspace });
   const consolidation = createConsolidation({
-    memory: createMemoryStore({ files, locks, clock, log, workspace, timeZone: "UTC" }),
+    memory: createMemoryStore({ files, locks, clock, log, workspace, timeZone: () => "UTC" }),
     sessions,
     model: async () => deps.models.standard,
     files,
@@ -59,7 +59,6 @@ test("a conversation's prompts go on byte by byte, but once for each time that s
     idleMinutes: 15,
     idleCheckMs: 60_000,
     pause: { leftMs: () => 0, observe() {} },
-    timeZone: "UTC",
     mask: (text) => text,
     isPatient: true,
   });

@@ -17,12 +17,14 @@ function setUp({
   versions = {},
   history = [],
   hits = [],
+  timeZone = "UTC",
   mask = (text: string) => text,
 }: {
   facts?: string;
   versions?: Record<string, string>;
   history?: readonly HistoryEntry[];
   hits?: readonly MemoryHit[];
+  timeZone?: string;
   mask?: (text: string) => string;
 } = {}) {
   const home = tempFolder();
@@ -32,6 +34,8 @@ function setUp({
   const timeOf = (id: string) =>
     id.replace(/^(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)(\d{3})z$/, "$1-$2-$3T$4:$5:$6.$7Z");
   const store: MemoryStore = {
+    timeZone,
+    keepVersion: async () => {},
     facts: async () => state.facts,
     async replaceFacts(text, { seen }) {
       if (state.isChanging || seen !== state.facts) return false;
@@ -142,7 +146,7 @@ describe("nanobot memory versions", () => {
   test("lists them, newest first", async () => {
     const { run } = setUp({ versions: { [first]: "old", [second]: "newer" } });
     expect((await run("versions")).out).toBe(
-      `${second}  replaced 2026-12-01 09:00 UTC  5 bytes\n${first}  replaced 2026-11-30 09:00 UTC  3 bytes\n`,
+      `${second}  replaced 2026-12-01 09:00 (UTC)  5 bytes\n${first}  replaced 2026-11-30 09:00 (UTC)  3 bytes\n`,
     );
     expect(JSON.parse((await run("versions", "--json")).out)).toMatchObject([{ id: second }, { id: first }]);
   });
@@ -163,7 +167,7 @@ describe("nanobot memory diff", () => {
     const { run } = setUp({ facts: "- tea\n- bread\n- oats\n", versions });
     expect((await run("diff")).out).toBe(
       [
-        `--- memory/MEMORY.md (${second}, replaced 2026-12-01 09:00 UTC)`,
+        `--- memory/MEMORY.md (${second}, replaced 2026-12-01 09:00 (UTC))`,
         "+++ memory/MEMORY.md",
         "@@ -1,2 +1,3 @@",
         " - tea",
@@ -191,19 +195,27 @@ describe("nanobot memory diff", () => {
         name: "UserError",
         exitCode: 2,
         message: `There is no version "${first.slice(0, -2)}" of memory/MEMORY.md`,
-        hint: `Did you mean "${first}"? Run "nanobot memory versions" for those there are`,
+        hint: `Did you mean "${first}"? There are: ${second}, ${first}`,
       });
       await expect(run(name, "../../config.json")).rejects.toMatchObject({
-        hint: 'Run "nanobot memory versions" for those there are',
+        exitCode: 2,
+        hint: `There are: ${second}, ${first}`,
       });
     }
   });
 
-  test("says that there is no version at all", async () => {
-    for (const args of [["diff"], ["diff", first], ["restore", first]])
-      await expect(setUp().run(...args)).rejects.toMatchObject({
-        message: "There is no other version of memory/MEMORY.md",
-        exitCode: 1,
+  test("says that there is no version at all, and refuses an id all the same", async () => {
+    const hint = "None is kept yet; one is each time that the file is replaced";
+    await expect(setUp().run("diff")).rejects.toMatchObject({
+      message: "There is no other version of memory/MEMORY.md",
+      hint,
+      exitCode: 1,
+    });
+    for (const name of ["diff", "restore"])
+      await expect(setUp().run(name, first)).rejects.toMatchObject({
+        message: `There is no version "${first}" of memory/MEMORY.md`,
+        hint,
+        exitCode: 2,
       });
   });
 });
@@ -258,7 +270,7 @@ describe("nanobot memory search", () => {
     const { run, asked } = setUp({ hits });
     expect((await run("search", "red kettle")).out).toBe(
       [
-        "telegram:7  user  2026-11-30 09:00 UTC",
+        "telegram:7  user  2026-11-30 09:00 (UTC)",
         "  the kettle is red",
         "memory/MEMORY.md",
         "  - has a kettle",
@@ -266,6 +278,14 @@ describe("nanobot memory search", () => {
       ].join("\n"),
     );
     expect(asked).toEqual([{ query: "red kettle", limit: 8 }]);
+  });
+
+  test("takes all words that stand there, with options before, between and after them", async () => {
+    const { run, asked } = setUp({ hits });
+    await run("search", "blue", "kettle");
+    await run("search", "--json", "blue", "--limit", "3", "kettle", "tea");
+    await run("search", "--", "-blue", "kettle");
+    expect(asked.map(({ query }) => query)).toEqual(["blue kettle", "blue kettle tea", "-blue kettle"]);
   });
 
   test("prints JSON, and no more than are asked for", async () => {
@@ -286,6 +306,20 @@ describe("nanobot memory search", () => {
       message: 'Cannot take "101" for --limit',
     });
   });
+});
+
+test("nanobot memory shows people times as the agent's clock does, and programs UTC", async () => {
+  const at = "2026-11-30T23:30:45.000Z";
+  const { run } = setUp({
+    timeZone: "Europe/Vienna",
+    versions: { [second]: "old" },
+    hits: [{ source: "telegram:7", at, role: "user", excerpt: "tea" }],
+  });
+  expect((await run("versions")).out).toContain("replaced 2026-12-01 10:00 (Europe/Vienna)");
+  expect((await run("diff")).out).toContain("replaced 2026-12-01 10:00 (Europe/Vienna))");
+  expect((await run("search", "tea")).out).toContain("user  2026-12-01 00:30 (Europe/Vienna)\n");
+  expect(JSON.parse((await run("versions", "--json")).out)[0].replacedAt).toBe("2026-12-01T09:00:00.000Z");
+  expect(JSON.parse((await run("search", "tea", "--json")).out)[0].at).toBe(at);
 });
 
 test("nanobot memory prints no secret, and nothing that steers a terminal", async () => {
@@ -309,7 +343,7 @@ test("nanobot memory prints no secret, and nothing that steers a terminal", asyn
 
 test("nanobot memory --help lists what there is", async () => {
   const text = await help(["memory"], command);
-  for (const line of ["show", "history", "versions", "diff [ID]", "restore ID", "search TEXT"])
+  for (const line of ["show", "history", "versions", "diff [ID]", "restore ID", "search TEXT..."])
     expect(text).toContain(`\n  ${line} `);
   expect(await help(["memory", "history"], command.subcommands?.["history"])).toContain("-n, --number N");
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { help } from "../../src/cli/help.ts";
 import { parseInvocation } from "../../src/cli/parse.ts";
 import { command } from "../../src/cli/skills.ts";
-import type { SkillsOptions } from "../../src/skills/skills.ts";
+import { TEMPLATE_STEPS } from "../../src/lib/skill-template.ts";
 import { tempFolder } from "../fakes/temp.ts";
 import { described, type SetUp, setUp, skillFile } from "../skills/fixture.ts";
 import { createTestApp } from "./fixture.ts";
@@ -65,9 +65,8 @@ describe("nanobot skills list", () => {
     });
     const { out, ...outcome } = await run("list");
     expect(outcome).toEqual({ code: 0, err: "" });
-    expect(out.replace(/[0-9a-f]{16}/, "DIGEST")).toBe(`cron (built-in; available)
+    expect(out).toBe(`cron (built-in; available)
   About cron.
-  .nanobot/skills/DIGEST/cron/SKILL.md
 main (workspace; in every prompt)
   Main.
   skills/main/SKILL.md
@@ -94,9 +93,29 @@ plain (workspace; available; problems: 1, see "nanobot skills check")
         isAlways: false,
         missing: ["the program gh", "the variable TOKEN"],
         problems: [],
+        isDisabled: false,
       },
     ]);
     expect((await run("list")).out).toContain("***.");
+  });
+
+  test("shows what is disabled as that, and the model nothing of it", async () => {
+    const { run, skills } = prepare({
+      own: { "main/SKILL.md": always },
+      builtIn: { "cron/SKILL.md": described("cron") },
+      disabled: ["Cron", "main"],
+    });
+    const { out } = await run("list");
+    expect(out.split("\n").filter((line) => line.includes("("))).toEqual([
+      "cron (built-in; disabled by agents.defaults.disabledSkills)",
+      "main (workspace; disabled by agents.defaults.disabledSkills)",
+    ]);
+    expect(JSON.parse((await run("list", "--json")).out)).toMatchObject([
+      { name: "cron", isDisabled: true },
+      { name: "main", isDisabled: true },
+    ]);
+    expect(await skills.prompt()).toEqual({ active: "", summary: "" });
+    expect(await skills.named("$cron $main")).toBe("");
   });
 });
 
@@ -110,24 +129,12 @@ describe("nanobot skills show", () => {
     expect((await run("show", "cron")).out).toBe(described("cron"));
   });
 
-  test("prints the text of a built-in one where the workspace cannot be written", async () => {
-    const { skills, again, workspace } = prepare({ builtIn: { "cron/SKILL.md": described("cron") } });
-    const files = { ...setUp().files, makeFolder: () => Promise.reject(new Error("EROFS")) };
-    const app = createTestApp({ home: tempFolder() });
-    const inMemory = again({ files } as Partial<SkillsOptions>);
-    const { command: found, positionals, options } = await parseInvocation(["skills", "show", "cron"]);
-    await found?.run?.({
-      app: {
-        ...app,
-        skills: async () => inMemory,
-        paths: async () => ({ home: "", configFile: "", workspace }),
-        prepareWorkspace: async () => [],
-      },
-      positionals,
-      options,
-      signal: new AbortController().signal,
-    });
-    expect(app.terminal.stdout).toBe(`${await skills.text("cron")}\n`);
+  test("prints one that is disabled, and says that it is", async () => {
+    const { run } = prepare({ builtIn: { "cron/SKILL.md": described("cron") }, disabled: ["cron"] });
+    const err =
+      'The skill "cron" is disabled by agents.defaults.disabledSkills, so the agent does not see it\n';
+    expect(await run("show", "cron")).toEqual({ code: 0, out: described("cron"), err });
+    expect(await run("check", "cron")).toEqual({ code: 0, out: "1 skill is as they should be\n", err });
   });
 
   test("says that there is no such skill, and which is meant", async () => {
@@ -139,6 +146,18 @@ describe("nanobot skills show", () => {
       refused: expect.stringContaining('Run "nanobot skills list"'),
     });
   });
+});
+
+test("nanobot skills list, show and check only read", async () => {
+  const builtIn = { "cron/SKILL.md": described("cron") };
+  for (const workspace of [tempFolder(), join(tempFolder(), "missing")]) {
+    const { run } = prepare({ workspace, builtIn });
+    const before = existsSync(workspace) && readdirSync(workspace);
+    expect((await run("list")).out).toContain("cron (built-in; available)");
+    expect(await run("show", "cron")).toEqual({ code: 0, out: described("cron"), err: "" });
+    expect(await run("check")).toMatchObject({ code: 0 });
+    expect(existsSync(workspace) && readdirSync(workspace)).toEqual(before);
+  }
 });
 
 describe("nanobot skills check", () => {
@@ -173,8 +192,28 @@ describe("nanobot skills check", () => {
   });
 });
 
+test("nanobot skills check says what is wrong beside the skills", async () => {
+  const { run } = prepare({
+    own: { "good/SKILL.md": described("good"), "group/inner/SKILL.md": described("inner"), "notes.md": "x" },
+    builtIn: { "cron/SKILL.md": described("cron") },
+    disabled: ["CRON", "wether", ""],
+  });
+  expect(await run("check")).toEqual({
+    code: 1,
+    out: `skills/group: it has no SKILL.md, so that it is no skill
+agents.defaults.disabledSkills: there is no skill "wether"
+agents.defaults.disabledSkills: there is no skill ""
+`,
+    err: "",
+  });
+  expect(await run("check", "group")).toMatchObject({
+    refused: 'There is no skill "group" | "skills/group" has no SKILL.md, so that it is no skill',
+  });
+  expect(await run("check", "good")).toMatchObject({ code: 0 });
+});
+
 describe("nanobot skills new", () => {
-  test("makes a skill that passes the check and that the agent sees", async () => {
+  test("makes a skill that the agent sees, and that passes the check when it is filled in", async () => {
     const { run, skills, workspace } = prepare();
     const description = '  Says "hello": # in\n many\tlanguages \\ 你好 ';
     expect(await run("new", "say-hello2", "--description", description)).toEqual({
@@ -182,10 +221,67 @@ describe("nanobot skills new", () => {
       out: `${join(workspace, "skills/say-hello2/SKILL.md")}\n`,
       err: "",
     });
-    expect(await run("check")).toMatchObject({ code: 0 });
     expect((await skills.list())[0]?.description).toBe('Says "hello": # in many languages \\ 你好');
-    expect(await run("new", "plain")).toMatchObject({ code: 0 });
+    expect(await run("check")).toMatchObject({
+      code: 1,
+      out: "skills/say-hello2/SKILL.md: its text is that of the template still, which teaches nothing\n",
+    });
+    const file = join(workspace, "skills/say-hello2/SKILL.md");
+    writeFileSync(file, readFileSync(file, "utf8").replace(TEMPLATE_STEPS, "Wave."));
     expect(await run("check")).toMatchObject({ code: 0 });
+    expect(await run("new", "plain")).toMatchObject({ code: 0 });
+    expect((await run("check", "plain")).out.split("\n")).toHaveLength(3);
+  });
+
+  test("hides no built-in skill unasked, but begins with all of it where that is asked for", async () => {
+    const builtIn = {
+      "weather/SKILL.md": described("weather"),
+      "weather/scripts/now.sh": "#!/bin/sh\n",
+      "weather/references/a/b.md": "b",
+    };
+    const { run, workspace, skills } = prepare({ builtIn });
+    expect(await run("new", "weather")).toMatchObject({
+      refused:
+        'Cannot make the skill "weather": it would hide the built-in one | Say --from-built-in to begin with a copy of that, or choose another name',
+    });
+    expect(existsSync(join(workspace, "skills"))).toBe(false);
+    const folder = join(workspace, "skills/weather");
+    expect(await run("new", "weather", "--from-built-in")).toMatchObject({
+      code: 0,
+      out: `${join(folder, "SKILL.md")}\n`,
+    });
+    for (const [path, content] of Object.entries(builtIn))
+      expect(readFileSync(join(workspace, "skills", path), "utf8")).toBe(content);
+    expect(statSync(join(folder, "scripts/now.sh")).mode & 0o111).not.toBe(0);
+    expect(statSync(join(folder, "SKILL.md")).mode & 0o111).toBe(0);
+    expect(await skills.list()).toMatchObject([{ name: "weather", source: "workspace" }]);
+    expect(await run("new", "weather", "--from-built-in")).toMatchObject({
+      refused: expect.stringContaining("there is something at"),
+    });
+  });
+
+  test("copies only what is built in, with the description it has", async () => {
+    const { run, workspace } = prepare({ builtIn: { "cron/SKILL.md": described("cron") } });
+    expect(await run("new", "cro", "--from-built-in")).toMatchObject({
+      refused: expect.stringContaining("none of that name is built in"),
+    });
+    expect(await run("new", "cron", "--from-built-in", "--description", "x")).toMatchObject({
+      refused: expect.stringContaining("Cannot take --description"),
+    });
+    expect(existsSync(join(workspace, "skills"))).toBe(false);
+  });
+
+  test.each(["mine", " MINE", "cron"])("refuses a name that is disabled as %j", async (off) => {
+    const { run, workspace } = prepare({
+      builtIn: { "cron/SKILL.md": described("cron") },
+      disabled: [off],
+    });
+    const name = off.trim().toLowerCase();
+    for (const more of [[], ["--from-built-in"]])
+      expect(await run("new", name, ...more)).toMatchObject({
+        refused: expect.stringContaining(`Cannot make the skill "${name}": the agent would not see it`),
+      });
+    expect(existsSync(join(workspace, "skills"))).toBe(false);
   });
 
   test("refuses what is there already, and changes nothing of it", async () => {

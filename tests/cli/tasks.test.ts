@@ -97,10 +97,14 @@ describe("nanobot tasks list", () => {
     expect(terminal.stderr).toStartWith("No gateway runs for this workspace.");
   });
 
-  test("shows none where there is no file", async () => {
-    const { run, terminal } = await setUp({});
+  test.each([undefined, '{"v":1,"tasks":[]}'])("says one thing where nothing is left: %p", async (file) => {
+    const { run, terminal } = await setUp(file === undefined ? {} : { file });
     expect(await run()).toBe(0);
-    expect(terminal.stdout).toBe("No task works in the background\n");
+    expect(terminal.stdout).toBe("No task works in the background: no gateway runs for this workspace\n");
+    expect(terminal.stderr).toBe("");
+    expect(await run({ json: true })).toBe(0);
+    expect(terminal.stdout).toEndWith("[]\n");
+    expect(terminal.stderr).toBe("");
   });
 
   test.each([

@@ -11,6 +11,7 @@ import {
   endToEnd,
   type Home,
   modelAt,
+  newHome,
   run,
   sessionOf,
   startModel,
@@ -285,4 +286,60 @@ test("a session that makes more calls than it may is refused, and the owner hear
   expect(results.map((result) => result.startsWith("Error:"))).toEqual([false, false, true, true]);
   await eventually(() => shown(server, 2).length === 1);
   expect(shown(server, 2)[0]).toContain("telegram:1");
+});
+
+test("a job that comes too often is left out, and the owner hears once", async () => {
+  const { server, home } = await setUp({
+    more: { gateway: { port: 0, owner: "telegram:2" }, limits: { tasksPerHour: 2 } },
+    roles: { agent: () => ({ text: ["tick"] }) },
+  });
+  await startGateway(home);
+  const added = await cron(home, "add", "--name", "fast", "--message", "x", "--every", "1");
+  expect(added.stderr).toContain("more often than once a minute");
+  await eventually(() => shown(server, 2).length === 1);
+  expect(shown(server, 2)[0]).toContain("limits.tasksPerHour");
+  await eventually(async () => {
+    const [job] = await jobsOf(home);
+    return job?.["lastStatus"] === "skipped";
+  });
+  const [job] = await jobsOf(home);
+  expect(job).toMatchObject({ runs: [{ status: "ok" }, { status: "ok" }, { status: "skipped" }] });
+});
+
+test("heartbeat now fails and says why when the key is refused, and then how long it pauses", async () => {
+  const refused = { status: 401, body: { error: { message: "No such key", code: "invalid_api_key" } } };
+  const { home } = await setUp({ roles: { judges: { heartbeat: () => refused } } });
+  await startGateway(home);
+  const file = join(home.workspace, "HEARTBEAT.md");
+  writeFileSync(file, `${readFileSync(file, "utf8")}\n- Watch the build\n`);
+  const first = await run(["heartbeat", "now"], { home });
+  expect(first).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("refused the API key (401)."),
+  });
+  const second = await run(["heartbeat", "now"], { home });
+  expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("paused for 5 minutes more") });
+});
+
+test("jobs without a gateway wait, and everybody who makes one says so", async () => {
+  const { home } = await setUp({ roles: { agent: reminding } });
+  const waits = "No gateway runs for this workspace: jobs wait until one does";
+  const added = await cron(home, "add", "--name", "a", "--message", "one", "--every", "1h");
+  expect(added.stderr).toContain(waits);
+  expect((await cron(home, "list")).stderr).toContain(waits);
+  const results: string[] = [];
+  const model = await startModel(
+    assistant({
+      agent({ result }) {
+        if (result === undefined)
+          return call("cron", { action: "add", message: "Remind me of tea", every_seconds: 3600 });
+        results.push(result);
+        return { text: ["done"] };
+      },
+    }),
+  );
+  const own = newHome(modelAt(model.url));
+  expect((await run(["agent", "-m", "tea"], { home: own })).code).toBe(0);
+  expect(results).toEqual([expect.stringContaining(waits)]);
 });

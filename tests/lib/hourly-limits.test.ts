@@ -43,6 +43,16 @@ describe("createHourlyLimits()", () => {
     expect(limits.task("s")).toContain("in 20 minutes");
   });
 
+  test("speaks of no hour with 61 minutes", async () => {
+    const { clock, limits } = setUp({ tasks: 1, toolCalls: 1 });
+    limits.task("s");
+    limits.toolCall("s");
+    expect(limits.task("s")).toContain("room again in a little more than an hour");
+    expect(limits.toolCall("s")).toContain("room again in a little more than an hour");
+    await clock.advance(MINUTE);
+    expect(limits.task("s")).toContain("room again in 60 minutes");
+  });
+
   test("counts each session by itself", () => {
     const { call } = setUp({ toolCalls: 3 });
     expect(call(3, "a")).toEqual([]);

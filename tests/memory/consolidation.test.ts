@@ -560,6 +560,25 @@ test("createConsolidation() that is not patient tries three times without a wait
   expect(await left(broke)).toBeDefined();
 });
 
+test("createConsolidation() that is not patient warns at most once, in a few words, of what failed", async () => {
+  for (const kind of ["transient", "quota"] as const) {
+    const world = createWorld({ isPatient: false, script: Array(9).fill(error(kind)) });
+    const keys = ["cli:a", "cli:b", "cli:c"];
+    for (const key of keys) {
+      await say(world, key, ...turnOf("hello"));
+      world.consolidation.turnEnded({ key, tokens: 1, budget: 1 });
+    }
+    await world.consolidation.settled(signal);
+    const loud = world.log.lines.filter((line) => !line.startsWith("info "));
+    expect(loud).toEqual([
+      kind === "quota"
+        ? "warn Memory waits for the model's provider"
+        : "warn Kept a part of a conversation as it was said, because no model summed it up",
+    ]);
+    for (const key of keys) expect(world.log.lines.join("\n")).toContain(key);
+  }
+});
+
 test("settled() gives up what is going on when its signal aborts, without harm", async () => {
   const world = createWorld({ script: [{ hang: true }] });
   await say(world, KEY, ...turnOf("hello"));

@@ -56,7 +56,7 @@ export function createWorld({
   const locks = createLocks({ os: process.platform, folder: workspace });
   const legacy = { homeSessions: join(workspace, "..", "none") };
   const sessions = createSessionStore({ files, locks, clock, log, workspace, legacy, tokens: promptTokens });
-  const timeZone = "Europe/Vienna";
+  const timeZone = () => "Europe/Vienna";
   const memory = createMemoryStore({ files, locks, clock, log, workspace, timeZone });
   const pauses = { leftMs: 0 };
   const choice = {
@@ -82,7 +82,6 @@ export function createWorld({
     idleMinutes: 15,
     idleCheckMs: 60_000,
     pause: { leftMs: () => pauses.leftMs, observe() {} },
-    timeZone,
     mask: (text) => text.replaceAll(SECRET, "[masked]"),
     isPatient: true,
     ...options,

@@ -29,7 +29,7 @@ function setUp({ workspace = tempFolder(), timeZone = "Europe/Vienna", files = c
     clock,
     log: createFakeLog(),
     workspace,
-    timeZone,
+    timeZone: () => timeZone,
   });
   const folder = join(workspace, "memory");
   mkdirSync(folder, { recursive: true });
@@ -114,6 +114,40 @@ test("replaceFacts() of a version's text restores it, whatever its bytes are", a
   const text = (await store.version(version?.id ?? "")) ?? "";
   expect(await store.replaceFacts(text, { seen: await store.facts() })).toBe(true);
   expect(await store.facts()).toBe(old);
+});
+
+test("keepVersion() keeps what MEMORY.md says, in the same place and as many as replaceFacts()", async () => {
+  const { store, clock, workspace, facts } = setUp();
+  for (let index = 0; index < 25; index++) {
+    writeFileSync(facts, `- ${index}\n`);
+    await store.keepVersion(Buffer.from(`- ${index + 1}\n`));
+    clock.advance(1_000);
+  }
+  expect(versionsIn(workspace)).toHaveLength(20);
+  const [newest] = await store.versions();
+  expect(await store.version(newest?.id ?? "")).toBe("- 24\n");
+  expect(textOf(facts)).toBe("- 24\n");
+});
+
+test("keepVersion() keeps nothing of what is not there, is empty, or is said again", async () => {
+  const { store, workspace, facts } = setUp();
+  await store.keepVersion(Buffer.from("- New\n"));
+  writeFileSync(facts, "");
+  await store.keepVersion(Buffer.from("- New\n"));
+  writeFileSync(facts, "- Old\n");
+  await store.keepVersion(Buffer.from("- Old\n"));
+  expect(existsSync(join(workspace, ".nanobot"))).toBe(false);
+  await store.keepVersion();
+  await store.keepVersion(Buffer.from("- New\n"));
+  expect(versionsIn(workspace)).toHaveLength(1);
+  await store.replaceFacts("- New\n", { seen: "- Old\n" });
+  expect(versionsIn(workspace)).toHaveLength(1);
+});
+
+test("keepVersion() rejects where nothing can be kept", async () => {
+  const { store, facts } = setUp();
+  writeFileSync(facts, "x".repeat(300 * 1024));
+  await expect(store.keepVersion()).rejects.toThrow("larger than 256 KiB");
 });
 
 test("facts() and replaceFacts() refuse a link, a folder and a file of unreasonable size", async () => {

@@ -9,7 +9,7 @@ import { createWorld, fileOf, rememberAll, SECRET, saves, say, turnOf, type Worl
 
 const KEY = "telegram:1";
 const API_KEY = "sk-proj-0123456789abcdefghij";
-const telling = { stamps: createStamps("UTC"), mask: (text: string) => text };
+const telling = { stamps: createStamps(() => "UTC"), mask: (text: string) => text };
 
 function writeFacts({ workspace }: World, text: string): void {
   mkdirSync(join(workspace, "memory"), { recursive: true });

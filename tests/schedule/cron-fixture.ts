@@ -4,6 +4,7 @@ import type { BackgroundPause } from "../../src/core/background.ts";
 import type { TurnEnded } from "../../src/core/events.ts";
 import type { InboundId, InboundMessage } from "../../src/core/messages.ts";
 import type { Job } from "../../src/core/schedule.ts";
+import { createHourlyLimits } from "../../src/lib/hourly-limits.ts";
 import { createCron } from "../../src/schedule/cron.ts";
 import { createJobs, type JobsStore } from "../../src/schedule/jobs.ts";
 import { createFakeClock, type FakeClock } from "../fakes/clock.ts";
@@ -24,6 +25,9 @@ export interface FixtureOptions {
   /** Turns end at once, unless a test ends them by itself. */
   readonly endsTurns?: boolean;
   readonly clock?: FakeClock;
+  readonly pollMs?: number;
+  /** How often a job may run in an hour. */
+  readonly tasksPerHour?: number;
 }
 
 /** What the gateway puts between the two: every turn is done when it was put, or when a test says so. */
@@ -76,6 +80,8 @@ export function setUp({
   timeZone = "UTC",
   endsTurns = true,
   clock = createFakeClock(start),
+  pollMs,
+  tasksPerHour = 1_000_000,
 }: FixtureOptions = {}) {
   const log = createFakeLog();
   const files = createMemoryFiles(clock.now);
@@ -84,6 +90,7 @@ export function setUp({
   let pausedUntil = 0;
   const pause: Pick<BackgroundPause, "leftMs"> = { leftMs: () => Math.max(0, pausedUntil - clock.now()) };
   const told = new Map<string, string>();
+  const exceeded: string[] = [];
   let tellProblem: Error | undefined;
   let owner: { channel: string; chatId: string } | undefined = { channel: "telegram", chatId: "owner" };
   let ids = 0;
@@ -108,13 +115,20 @@ export function setUp({
   /** A process: it looks at the file anew, and ends when it is told to. */
   async function begin() {
     const jobs = openJobs();
+    const limits = createHourlyLimits({
+      clock,
+      tasks: tasksPerHour,
+      onExceeded: (what, sessionKey) => void exceeded.push(`${what} ${sessionKey}`),
+    });
     const cron = createCron({
       jobs,
       bus: turns.bus,
       clock,
       log,
       timeZone,
+      ...(pollMs === undefined ? {} : { pollMs }),
       pause,
+      limits: async () => limits,
       findOwner: async () => owner,
       isChannel: (name) => channels.has(name),
       async tellOwner(text, id) {
@@ -149,6 +163,8 @@ export function setUp({
     },
     /** What the owner was told, each once. */
     told: () => [...told.values()],
+    /** The sessions that were stopped because they did too much. */
+    exceeded,
     failToTell: (error?: Error) => {
       tellProblem = error;
     },

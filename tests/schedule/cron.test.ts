@@ -125,17 +125,21 @@ describe("run() puts", () => {
     await jobs.add(job(cron("0 4 1 * *")));
     await jobs.add(job(every(40 * DAY)));
     const yearOn = await jobs.add(job(at(Date.UTC(2027, 10, 1, 5))));
-    const { end } = await begin();
+    const first = await begin();
     await clock.advance(29 * DAY);
     expect(slots()).toEqual([]);
     await clock.advance(12 * DAY);
     expect(slots()).toEqual([Date.UTC(2026, 11, 1, 4), Date.UTC(2026, 10, 1, 5) + 40 * DAY]);
-    await clock.advance(324 * DAY);
-    await end();
+    await first.end();
+    await clock.advance(323 * DAY);
+    const second = await begin();
+    expect(slots(yearOn.id)).toEqual([]);
+    await clock.advance(DAY);
+    await second.end();
     expect(slots(yearOn.id)).toEqual([Date.UTC(2027, 10, 1, 5)]);
   });
 
-  test("a job that another process adds within 5 minutes, and one of this process at once", async () => {
+  test("a job that another process adds within 30 seconds, and one of this process at once", async () => {
     const { clock, jobs, begin, slots } = setUp();
     const { end, jobs: own, cron: service } = await begin();
     await own.add(job(every(SECOND)));
@@ -143,9 +147,9 @@ describe("run() puts", () => {
     expect(slots()).toEqual([START + SECOND]);
     const [mine] = await own.list();
     await own.remove(mine?.id ?? "");
-    await jobs.add(job(every(4 * MINUTE)));
-    await clock.advance(9 * MINUTE);
-    expect(slots().slice(1)).toEqual([START + SECOND + 4 * MINUTE, START + SECOND + 8 * MINUTE]);
+    await jobs.add(job(every(31 * SECOND)));
+    await clock.advance(65 * SECOND);
+    expect(slots().slice(1)).toEqual([START + 32 * SECOND, START + 63 * SECOND]);
     const third = await jobs.add(job(every(10 * SECOND)));
     service.reload();
     await clock.advance(10 * SECOND);
@@ -207,6 +211,40 @@ describe("run() puts", () => {
     await clock.advance(MINUTE);
     await end();
     expect(slots().sort()).toEqual([START + HOUR, START + 2 * HOUR]);
+  });
+});
+
+describe("run(), when a job comes more often than it may,", () => {
+  test("leaves out what is too much, records that once, and the owner hears", async () => {
+    const { clock, jobs, begin, slots, exceeded } = setUp({ tasksPerHour: 5 });
+    const { id } = await jobs.add(job(every(SECOND)));
+    const calm = await jobs.add(job(every(20 * MINUTE)));
+    const { end } = await begin();
+    await clock.advance(50 * MINUTE);
+    expect(slots(id)).toEqual([1, 2, 3, 4, 5].map((count) => START + count * SECOND));
+    expect(slots(calm.id)).toEqual([START + 20 * MINUTE, START + 40 * MINUTE]);
+    expect(exceeded).toEqual([`tasks cron:${id}`]);
+    const [seen] = await jobs.list();
+    expect(seen?.runs.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok", "ok", "skipped"]);
+    expect(seen?.lastError).toContain("limits.tasksPerHour");
+    // There is room again.
+    await clock.advance(12 * MINUTE);
+    await end();
+    expect(slots(id)).toHaveLength(10);
+  });
+
+  test("never leaves out a job of one time, nor counts what is tried again", async () => {
+    const { clock, jobs, begin, slots, turns, exceeded } = setUp({ tasksPerHour: 1 });
+    const once = await jobs.add(job(at(START + HOUR)));
+    const hourly = await jobs.add(job(every(HOUR)));
+    const { end } = await begin();
+    turns.fail(new Error("the journal is down"));
+    await clock.advance(HOUR + 5 * MINUTE);
+    turns.fail();
+    await clock.advance(2 * MINUTE);
+    await end();
+    expect([slots(once.id), slots(hourly.id)]).toEqual([[START + HOUR], [START + HOUR]]);
+    expect(exceeded).toEqual([]);
   });
 });
 
@@ -340,7 +378,10 @@ describe("run(), when the file is broken,", () => {
     const good = files.text(PATH);
     const first = await begin();
     files.write(PATH, `${good}]`);
-    await clock.advance(2 * HOUR);
+    await clock.advance(30 * SECOND);
+    // What finds the line is loaded at that moment.
+    await clock.whenPending(1);
+    await clock.advance(2 * HOUR - 30 * SECOND);
     await first.end();
     const second = await begin();
     await clock.advance(HOUR);

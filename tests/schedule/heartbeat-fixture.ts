@@ -73,7 +73,7 @@ export function startIn(world: World, options: Partial<HeartbeatOptions> = {}) {
     findOwner: async () => OWNER,
     intervalMs: INTERVAL,
     pause: noPause,
-    timeZone: "UTC",
+    timeZone: () => "UTC",
     ...options,
   });
   const ending = new AbortController();
@@ -83,7 +83,8 @@ export function startIn(world: World, options: Partial<HeartbeatOptions> = {}) {
     heartbeat,
     log,
     looks,
-    now: () => heartbeat.now(never),
+    beat: () => heartbeat.now(never),
+    now: async () => (await heartbeat.now(never)).kind,
     route: (inbound: InboundMessage, result: Partial<BackgroundResult> = {}) =>
       heartbeat.route(inbound, { outcome: "answer", content: "The build failed.", ...result }, never),
     /** Begins to beat, and resolves when it waits for the first one. */

@@ -43,7 +43,7 @@ describe("now()", () => {
       callers.push(caller);
       return { ok: true, content: "", toolCalls: [], finishReason: "stop" };
     });
-    await startIn(world, { timeZone: "Asia/Tokyo" }).now();
+    await startIn(world, { timeZone: () => "Asia/Tokyo" }).now();
     const [request] = world.model.requests;
     expect(request).toMatchObject({
       model: "m",
@@ -92,18 +92,38 @@ describe("now()", () => {
     expect(await now()).toBe("no tasks");
   });
 
+  test("skips when the model decides so", async () => {
+    const world = createWorld();
+    const { begun } = takeTurns(world.bus);
+    world.model.push(decides("skip"));
+    expect(await startIn(world).beat()).toEqual({ kind: "skipped" });
+    await world.clock.giveWay();
+    expect(begun).toEqual([]);
+  });
+
   test.each([
-    ["the model decides so", decides("skip")],
-    ["the model says nothing by the tool", "HEARTBEAT_OK"],
-    ["the model calls another tool", { calls: [{ name: "run", arguments: {} }] }],
-    ["the arguments do not fit", { calls: [{ name: "heartbeat", arguments: { action: "perhaps" } }] }],
-    ["the arguments are broken", { calls: [{ name: "heartbeat", arguments: '{"action": "ru' }] }],
-    ["the model fails", { error: { kind: "transient", message: "down" } }],
-  ] as const)("skips when %s", async (_, reply) => {
+    ["the model says nothing by the tool", "HEARTBEAT_OK", "no call of heartbeat came"],
+    [
+      "the model calls another tool",
+      { calls: [{ name: "run", arguments: {} }] },
+      "no call of heartbeat came",
+    ],
+    [
+      "the arguments do not fit",
+      { calls: [{ name: "heartbeat", arguments: { action: "perhaps" } }] },
+      "the arguments do not fit",
+    ],
+    ["the arguments are broken", { calls: [{ name: "heartbeat", arguments: '{"action": "ru' }] }, ""],
+    ["the model fails", { error: { kind: "transient", message: "down" } }, "down"],
+    ["the key is refused", { error: { kind: "auth", message: "401: no such key" } }, "401: no such key"],
+  ] as const)("does nothing and says that nobody decided, and why, when %s", async (_, reply, problem) => {
     const world = createWorld();
     const { begun } = takeTurns(world.bus);
     world.model.push(reply);
-    expect(await startIn(world).now()).toBe("skipped");
+    expect(await startIn(world).beat()).toEqual({
+      kind: "undecided",
+      problem: expect.stringContaining(problem),
+    });
     await world.clock.giveWay();
     expect(begun).toEqual([]);
   });
@@ -143,7 +163,7 @@ describe("now()", () => {
     const first = now();
     expect(await now()).toBe("running already");
     hold.resolve();
-    expect(await first).toBe("skipped");
+    expect(await first).toBe("undecided");
     world.model.push(decides("skip"));
     expect(await now()).toBe("skipped");
   });
@@ -166,9 +186,11 @@ describe("now()", () => {
     const pause = createBackgroundPause({ clock, log: createFakeLog(), tellOwner: async () => {} });
     pause.observe({ origin: "cron", error: "quota" });
     const paused = startIn(world, { pause });
-    expect(await paused.now()).toBe("paused");
+    expect(await paused.beat()).toEqual({ kind: "paused", leftMs: 5 * MINUTE });
+    await clock.advance(2 * MINUTE);
+    expect(await paused.beat()).toEqual({ kind: "paused", leftMs: 3 * MINUTE });
     expect(world.model.requests).toEqual([]);
-    await clock.advance(5 * MINUTE);
+    await clock.advance(3 * MINUTE);
     world.model.push(decides("skip"));
     expect(await paused.now()).toBe("skipped");
   });
@@ -300,7 +322,7 @@ describe("now()", () => {
     expect(await now()).toBe("begun");
     await world.clock.giveWay();
     await finish();
-    expect(await now()).toBe("skipped");
+    expect(await now()).toBe("undecided");
     expect(server.requests.map(({ body }) => body["tool_choice"])).toEqual([
       { type: "function", function: { name: "heartbeat" } },
       { type: "function", function: { name: "heartbeat" } },

@@ -234,13 +234,28 @@ describe("list()", () => {
       good,
     ];
     save({ version: 1, jobs: [good, ...bad] });
+    expect((await jobs.current()).jobs.map(({ id }) => id)).toEqual(["a1b2c3d4"]);
     expect((await jobs.list()).map(({ id }) => id)).toEqual(["a1b2c3d4"]);
-    await jobs.list();
     await jobs.add(tea);
+    await jobs.current();
     expect(log.lines).toHaveLength(bad.length);
     expect(stored().jobs.slice(0, -1)).toEqual([good, ...bad]);
-    await jobs.list();
+    await jobs.current();
     expect(log.lines).toHaveLength(bad.length);
+    expect(await jobs.unreadable()).toHaveLength(bad.length);
+  });
+
+  test("tells commands of what cannot be understood when they ask, and nobody else", async () => {
+    const { jobs, save, log } = setUp();
+    const [good] = firstGeneration.jobs;
+    save({ version: 1, jobs: [good, 7, { ...good, id: "b1", name: "One\ntwo", schedule: null }] });
+    await jobs.list();
+    await jobs.remove("x");
+    expect(await jobs.unreadable()).toEqual([
+      { place: 2, id: undefined, name: undefined, problem: "it is no object" },
+      { place: 3, id: "b1", name: "One two", problem: expect.stringContaining("of no kind that is known") },
+    ]);
+    expect(log.lines).toEqual([]);
   });
 });
 
@@ -383,9 +398,33 @@ describe("add()", () => {
       "never comes",
     );
     await jobs.add(tea);
-    await expect(jobs.add(tea)).rejects.toThrow("there are 2 already");
+    await expect(jobs.add(tea)).rejects.toThrow("there are 2 already, and limits.jobs allows 2");
     expect(stored().jobs).toHaveLength(2);
   });
+
+  test("says how many jobs there are, and how many there may be", async () => {
+    const { jobs, save } = setUp({ mostJobs: 2 });
+    const [good] = firstGeneration.jobs;
+    save({ version: 1, jobs: ["a", "b", "c"].map((id) => ({ ...good, id })) });
+    await expect(jobs.add(tea)).rejects.toThrow("there are 3 already, and limits.jobs allows 2");
+  });
+
+  test.each<[NewJob["schedule"], readonly unknown[]]>([
+    [{ kind: "every", everyMs: 1_000 }, [expect.stringMatching(/more often than once a minute.* 3600$/)]],
+    [
+      { kind: "cron", expr: "*/20 * * * * *" },
+      [expect.stringMatching(/more often than once a minute.* 180$/)],
+    ],
+    [{ kind: "every", everyMs: 60_000 }, []],
+    [{ kind: "cron", expr: "* * * * *" }, []],
+  ])(
+    "warns of %j that comes more often than once a minute, and how often that is",
+    async (schedule, lines) => {
+      const { jobs, log } = setUp();
+      await jobs.add({ ...tea, schedule });
+      expect(log.lines).toEqual(lines as string[]);
+    },
+  );
 
   test("cuts a name that is long, folds its lines, and makes one of the message where there is none", async () => {
     const { jobs } = setUp();
@@ -584,6 +623,14 @@ describe("changes that the original's other programs asked for", () => {
     writeFileSync(join(folder, "action.jsonl"), '{"action": "del", "params": {"job_id": "a"}}\n');
     expect((await jobs.current()).jobs).toEqual([]);
     expect(readdirSync(folder).sort()).toEqual(["action.jsonl", "jobs.json"]);
+  });
+
+  test("say nothing more of a file that cannot be read than whoever asks is told", async () => {
+    const { jobs, folder, save, log } = setUp();
+    save("{");
+    writeFileSync(join(folder, "action.jsonl"), '{"action": "del", "params": {"job_id": "a"}}\n');
+    await expect(jobs.list()).rejects.toMatchObject({ hint: "Mend it: until then it is left as it is" });
+    expect(log.lines).toEqual([]);
   });
 });
 

@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UserError } from "../../src/core/errors.ts";
 import type { Schedule } from "../../src/core/schedule.ts";
-import { checkSchedule, dueSlot, nextSlot, scheduleProblem, slotAfter } from "../../src/schedule/next-run.ts";
+import {
+  checkSchedule,
+  dueSlot,
+  nextSlot,
+  scheduleProblem,
+  slotAfter,
+  timesInHour,
+} from "../../src/schedule/next-run.ts";
 import { clockChanges, evenSlots, type Fields, fixedSlots } from "./wall-clock.ts";
 
 const MINUTE = 60_000;
@@ -275,9 +282,39 @@ describe("for any schedule, zone and time,", () => {
   });
 });
 
+describe("timesInHour()", () => {
+  test.each<[Schedule, number]>([
+    [{ kind: "every", everyMs: 1_000 }, 3_600],
+    [{ kind: "every", everyMs: 59_000 }, 62],
+    [{ kind: "every", everyMs: MINUTE }, 60],
+    [{ kind: "every", everyMs: DAY }, 1],
+    [{ kind: "at", atMs: utc("2026-12-30T12:00:00Z") }, 1],
+    [cron("* * * * * *"), 3_600],
+    // From its first time on, which is tomorrow.
+    [cron("*/10 * 9 * * *"), 360],
+    [cron("0,30 9 * * * *"), 2],
+    [cron("* * * * *"), 60],
+    [cron("0 9 * * *"), 1],
+    [cron("0 0 30 2 *"), 0],
+  ])("of %j is %d", (schedule, times) => {
+    expect(timesInHour(schedule, { nowMs: utc("2026-11-30T12:00:00Z"), timeZone: "UTC" })).toBe(times);
+  });
+});
+
 describe("checkSchedule()", () => {
   const nowMs = utc("2026-11-30T12:00:00Z");
   const check = (schedule: Schedule) => checkSchedule(schedule, { nowMs, timeZone: "Europe/Berlin" });
+
+  test.each<[Schedule, string]>([
+    [cron("0 9 * * *", "Europe/Viena"), 'Did you mean "Europe/Vienna"?'],
+    [cron("0 9 * * *", "Mars/Olympus"), "They are named as in Europe/Berlin"],
+    [
+      cron("0 9 * * *", "+02:00"),
+      "An offset is none, since it knows no summer time: name one, as in Europe/Berlin",
+    ],
+  ])("hints at zones for %j, and at nothing else", (schedule, hint) => {
+    expect(() => check(schedule)).toThrow(expect.objectContaining({ hint }));
+  });
 
   test.each<[Schedule, string]>([
     [{ kind: "at", atMs: nowMs - MINUTE }, "2026-11-30 12:59 (Europe/Berlin) has passed already"],
@@ -290,6 +327,7 @@ describe("checkSchedule()", () => {
     [{ kind: "every", everyMs: 1e15 }, "longer than 100 years"],
     [cron("0 9 * * *", "Mars/Olympus"), 'no time zone "Mars/Olympus"'],
     [cron("0 9 * * *", "x".repeat(1_000)), "no time zone"],
+    [cron("0 9 * * *", "+02:00"), 'no time zone "+02:00"'],
     [cron("0 0 30 2 *"), "never comes"],
     [cron(""), "no cron expression"],
     [cron("every day"), "no cron expression"],

@@ -149,6 +149,70 @@ test("createCommandGuard() keeps commands from the configuration, its backups an
     expect([command, await permit(command)]).toEqual([command, allow]);
 });
 
+describe.each(["with a history", "without one"])("createCommandGuard() in a workspace %s", (kind) => {
+  function permitIn() {
+    const place = createPlace();
+    if (kind === "with a history") {
+      place.put(join(place.workspace, "memory/HISTORY.md"), "what happened");
+      place.put(join(place.workspace, "memory/MEMORY.md"), "the facts");
+    }
+    return guardOf(place, { restrictToWorkspace: false });
+  }
+
+  test.each([
+    "echo x >> memory/2026-12-01.md",
+    "mkdir -p memory && echo x >> memory/2026-12-01.md",
+    "cd memory && echo x >> 2026-12-01.md",
+    "sed -i s/a/b/ memory/MEMORY.md",
+    "rm memory/2026-12-01.md",
+    "mv draft.md memory/2026-12-01.md",
+    "cp notes.md memory/2026-12-01.md",
+    "cp -r memory copy",
+    "tar czf backup.tgz memory",
+    "zip -r backup.zip memory",
+    "python3 tidy.py memory",
+    "git add memory && git commit -m notes",
+    `python3 -c "import os; open(os.path.join('memory', '2026-12-01.md'), 'a').write('x')"`,
+    "cat memory/HISTORY.md",
+    "cat memory/*.md memory/history.jsonl",
+    "grep -rn kettle memory",
+  ])("lets memory be used by %s", async (command) => {
+    expect(await permitIn()(command)).toEqual(allow);
+  });
+
+  test.each([
+    "echo x > memory/HISTORY.md",
+    "echo x >> memory/history.md",
+    "echo x >> memory/history.jsonl",
+    ": > memory/HISTORY.md",
+    "rm memory/HISTORY.md",
+    "rm memory/*",
+    "rm memory/H*",
+    "cd memory && rm *.md",
+    "cd memory && tee HISTORY.md < notes.md",
+    "sed -i 1d memory/*.md",
+    "truncate -s 0 memory/HISTORY.md",
+    "mv memory/HISTORY.md old.md",
+    "mv notes.md memory/HISTORY.md",
+    "ln -sf notes.md memory/HISTORY.md",
+    "cp HISTORY.md memory",
+    "cp -r other/. memory/",
+    "tar xzf notes.tgz -C memory",
+    "unzip notes.zip -d memory",
+    "rsync -a other/ memory/",
+    "python3 tidy.py memory/HISTORY.md",
+    `python3 -c "open('memory/HISTORY.md', 'w').write('x')"`,
+    `python3 -c "import os; os.rename('memory', 'old')"`,
+    `node -e "require('fs').renameSync('memory', 'old')"`,
+    "rm -r memory",
+    "rmdir memory",
+    "mv memory elsewhere",
+    "chmod 0 memory",
+  ])("keeps the history from %s", async (command) => {
+    expect(await permitIn()(command)).toEqual(refusal("the agent's own"));
+  });
+});
+
 test("createCommandGuard() follows links to nanobot's own files, and files that were moved", async () => {
   const place = createPlace();
   symlinkSync(place.configFile, join(place.workspace, "link"));

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { skillTemplate, TEMPLATE_DESCRIPTION, TEMPLATE_STEPS } from "../../src/lib/skill-template.ts";
 import { readFacts } from "../../src/skills/facts.ts";
 import { parseHeader } from "../../src/skills/header.ts";
 import { splitSkill } from "../../src/skills/skill-text.ts";
@@ -25,7 +26,7 @@ describe("splitSkill()", () => {
     ["---\na: na\0me\u202e\n---\nb\0ody\u200b", "a: name\n", "body"],
     ["---\na: ---\nb: '---'\n---\nbody", "a: ---\nb: '---'\n", "body"],
   ])("splitSkill() takes %j apart", (text, header, body) => {
-    expect(split(text)).toEqual({ header, body, problem: undefined });
+    expect(split(text)).toMatchObject({ header, body, problem: undefined });
   });
 
   test.each([
@@ -36,7 +37,7 @@ describe("splitSkill()", () => {
     ["---", "", "never ends"],
     [`---\n${"# long\n".repeat(6_000)}---\nbody`, "body", "longer than 32768"],
   ])("splitSkill() finds no header in %.20j", (text, body, problem) => {
-    expect(split(text)).toEqual({
+    expect(split(text)).toMatchObject({
       header: undefined,
       body,
       problem: expect.stringContaining(problem) as unknown as string,
@@ -104,6 +105,29 @@ describe("parseHeader()", () => {
 });
 
 describe("readFacts()", () => {
+  test.each([
+    ["---\nname: x\ndescription: a: b\n---\n", 3],
+    ["\n  \n---\nname: x\ndescription: a: b\n---\n", 5],
+    ["---\r\nname: x\r\nlicense: MIT\r\ndescription: 'a\r\n---\r\n", 5],
+    ["---\nname: x\ndescription: [at line 1, column 2\n---\n", 4],
+  ])("readFacts() names the line of %j as an editor does", async (text, line) => {
+    const { problems } = await facts(text);
+    expect(problems.join()).toMatch(new RegExp(`not valid YAML \\([^)]* at line ${line}, column \\d+\\)`));
+  });
+
+  test("readFacts() knows a template that nobody has filled in", async () => {
+    const whole = skillTemplate("x", TEMPLATE_DESCRIPTION);
+    expect((await facts(whole)).problems).toEqual([
+      "its description is that of the template still",
+      "its text is that of the template still, which teaches nothing",
+    ]);
+    expect((await facts(skillTemplate("x", "Make y."))).problems).toHaveLength(1);
+    expect((await facts(whole.replace(TEMPLATE_STEPS, "Do it."))).problems).toHaveLength(1);
+    expect((await facts(skillTemplate("x", "Make y.").replace(TEMPLATE_STEPS, "Do it."))).problems).toEqual(
+      [],
+    );
+  });
+
   test("readFacts() takes the folder's name and the first line where there is no header", async () => {
     expect(await facts("\n# How to *do* it\n\nMore.", "do-it")).toEqual({
       description: "How to *do* it",

@@ -12,7 +12,7 @@ import { createFixture } from "./fixture.ts";
 
 const START = Date.UTC(2026, 10, 30, 9);
 
-function setUp(changes: Partial<ToolContext> = {}) {
+function setUp(changes: Partial<ToolContext> = {}, ports: Partial<ToolContext["ports"]> = {}) {
   const clock = createFakeClock(START);
   let ids = 0;
   const jobs: Jobs = createJobs({
@@ -31,10 +31,11 @@ function setUp(changes: Partial<ToolContext> = {}) {
   });
   const told: string[] = [];
   const tellOwner = (text: string, key: string) => void told.push(`${key}: ${text}`);
-  const fixture = createFixture({ ports: { jobs, tellOwner } });
+  const fixture = createFixture({ ports: { jobs, tellOwner, clock, ...ports } });
   Object.assign(fixture.context, { channel: "telegram", chatId: "7", ...changes });
   return {
     jobs,
+    clock,
     told,
     context: fixture.context,
     run: (args: object) => fixture.call(cron, args),
@@ -162,6 +163,18 @@ describe("cron add", () => {
     expect(told).toEqual([expect.stringContaining("limits.jobs")]);
   });
 
+  test("says that jobs wait where no gateway runs", async () => {
+    const asked: AbortSignal[] = [];
+    const nobody = async (signal: AbortSignal) => asked.push(signal) < 0;
+    const { run, context } = setUp({}, { isTimeKept: nobody });
+    const waits = "\nNo gateway runs for this workspace: jobs wait until one does";
+    expect((await run({ action: "add", message: "x", every_seconds: 60 })).text).toContain(waits);
+    expect((await run({ action: "list" })).text).toContain(waits);
+    expect(asked).toEqual([context.signal, context.signal]);
+    const { run: kept } = setUp({}, { isTimeKept: async () => true });
+    expect((await kept({ action: "add", message: "x", every_seconds: 60 })).text).not.toContain("No gateway");
+  });
+
   test("takes arguments as models send them", async () => {
     const { raw, jobs } = setUp();
     const { text } = await raw({ action: "add", task: "x", everySeconds: "90", deliver: "false" });
@@ -208,6 +221,18 @@ describe("cron list and remove", () => {
     expect((await run({ action: "list" })).text).toContain("last run error (no credit)");
     await jobs.setEnabled(job?.id ?? "", false);
     expect((await run({ action: "list" })).text).toContain("disabled");
+  });
+
+  test("say that a time that came waits for a gateway", async () => {
+    const { run, jobs, clock } = setUp({}, { isTimeKept: async () => false });
+    await run({ action: "add", message: "x", at: "2026-11-30T10:30" });
+    await clock.advance(60 * 60_000);
+    expect((await run({ action: "list" })).text).toContain(
+      "missed; made up for when a gateway starts before",
+    );
+    const [job] = await jobs.list();
+    await jobs.setEnabled(job?.id ?? "", false);
+    expect((await run({ action: "list" })).text).not.toContain("No gateway");
   });
 
   test("let a job remove itself while it runs", async () => {

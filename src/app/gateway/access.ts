@@ -16,6 +16,7 @@ import type { ChannelContext } from "../../core/channel.ts";
 import type { Log, Platform } from "../../core/platform.ts";
 import type { SessionStore } from "../../core/session.ts";
 import type { Secrets } from "../../lib/secrets.ts";
+import { isOwnTurn } from "../../subagents/own-names.ts";
 import type { ConfiguredChannel } from "../channels.ts";
 import type { Settings } from "../settings.ts";
 import type { Notify } from "./notify.ts";
@@ -90,6 +91,8 @@ export async function openAccess(parts: AccessParts): Promise<Access> {
     approvers: access.approvers,
     put: (chat, content, buttons, key) => notify(chat, { content, buttons, id: key }),
     mask: secrets.mask,
+    // A task that the end of the program cuts off is not begun again.
+    isResumed: ({ turn }) => !isOwnTurn(turn),
   });
 
   async function isOwners(channel: string, chatId: string): Promise<boolean> {

@@ -9,13 +9,16 @@ import type { InboundId, InboundMessage } from "../../core/messages.ts";
 import type { Log, Platform } from "../../core/platform.ts";
 import type { Route, RouteTarget } from "../../core/schedule.ts";
 import type { Tasks } from "../../core/tasks.ts";
-import { never } from "../../lib/abort.ts";
+import { aborted, limitSignal, never } from "../../lib/abort.ts";
 import { lazy } from "../../lib/lazy.ts";
 import { join } from "../../lib/path.ts";
 import type { Background } from "../background.ts";
-import type { createJobsPort } from "../jobs.ts";
+import type { JobsPort } from "../jobs.ts";
 import type { createMemory } from "../memory.ts";
 import type { Settings } from "../settings.ts";
+
+/** For a file of jobs that somebody makes by hand. */
+const LOOK_FOR_JOBS_MS = 30_000;
 
 /** When a part of it that failed begins again. */
 const AGAIN_MS = 60_000;
@@ -26,7 +29,7 @@ export interface ScheduleParts {
   readonly log: Log;
   readonly background: Background;
   readonly memory: ReturnType<typeof createMemory>;
-  readonly jobs: ReturnType<typeof createJobsPort>;
+  readonly jobs: JobsPort;
 }
 
 export interface ScheduleUse {
@@ -52,12 +55,13 @@ export function createSchedule(
     const { createCron } = await import("../../schedule/cron.ts");
     const timeZone = await settings.timeZone();
     return createCron({
-      jobs: await jobs(),
+      jobs: await jobs.open(),
       bus,
       clock,
       log,
       timeZone,
       pause,
+      limits: background.limits,
       findOwner,
       isChannel,
       tellOwner,
@@ -79,7 +83,7 @@ export function createSchedule(
       findOwner,
       intervalMs: intervalS * 1_000,
       pause,
-      timeZone: await settings.timeZone(),
+      timeZone: await settings.lateTimeZone(),
     });
   });
 
@@ -145,6 +149,24 @@ export function createSchedule(
     }
   }
 
+  /** Of jobs nothing is loaded before there is one. */
+  async function runJobs(signal: AbortSignal): Promise<void> {
+    let isAsked = false;
+    let wake = () => {};
+    void jobs.opened.then(() => {
+      isAsked = true;
+      wake();
+    });
+    while (!isAsked && !(await jobs.mayExist())) {
+      const limit = limitSignal(signal, { clock, ms: LOOK_FOR_JOBS_MS });
+      wake = () => limit.abort();
+      if (!isAsked) await aborted(limit.signal);
+      limit.release();
+      if (signal.aborted) return;
+    }
+    await (await cron()).run(signal);
+  }
+
   async function recoverTasks(): Promise<void> {
     const { workspace } = await settings.paths();
     const left = await files.stat(join(workspace, ".nanobot", "tasks.json"));
@@ -191,7 +213,7 @@ export function createSchedule(
       const { enabled } = (await settings.gateway()).heartbeat;
       await Promise.all([
         recoverTasks().catch((error: unknown) => log.error("Tasks of before are not reported", { error })),
-        keep("cron", async (limit) => (await cron()).run(limit), signal),
+        keep("cron", runJobs, signal),
         enabled ? keep("heartbeat", async (limit) => (await heartbeat()).run(limit), signal) : undefined,
         keep("memory", async (limit) => (await consolidation()).run(limit), signal),
       ]);

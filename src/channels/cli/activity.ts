@@ -5,6 +5,8 @@ import { oneLine } from "../../lib/text.ts";
 import { hintText } from "./transcript.ts";
 
 export const THINKING = "thinking…";
+/** After an answer, while what it began in the background goes on. */
+export const WAITING = "waiting for work in the background…";
 
 /** `undefined` when the message says nothing about what comes next. */
 export function activityOf(message: OutboundMessage): string | undefined {

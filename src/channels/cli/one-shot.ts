@@ -7,7 +7,7 @@ import type { FinalMessage, InboundId, OutboundMessage } from "../../core/messag
 import { never } from "../../lib/abort.ts";
 import { safeJson } from "../../lib/safe-json.ts";
 import { oneLine } from "../../lib/text.ts";
-import { activityOf, THINKING } from "./activity.ts";
+import { activityOf, THINKING, WAITING } from "./activity.ts";
 import type { CliConfig } from "./config.ts";
 import { createInbound } from "./inbound.ts";
 import { askWithKeys, createQuestions } from "./question.ts";
@@ -51,6 +51,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
   let settled = Promise.resolve();
   let question: InboundId | undefined;
   let isAnswered = false;
+  let isOver = false;
   let activity = THINKING;
   const questions = createQuestions({
     terminal,
@@ -80,6 +81,7 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
         aborted,
       ]);
     } finally {
+      isOver = true;
       questions.inputEnded();
       spinner.stop();
       transcript.end();
@@ -91,18 +93,26 @@ export function createOneShot(content: string, config: CliConfig, context: Chann
   /** What was begun in the background speaks later. */
   async function restSaid(): Promise<void> {
     isAnswered = true;
+    wait();
     await context.quiet?.();
+  }
+
+  function wait(): void {
+    if (isOver) return;
+    activity = WAITING;
+    spinner.start(activity);
   }
 
   async function show(message: OutboundMessage): Promise<void> {
     await questions.gone();
     const last = isAnswer(message, question);
-    if (last) spinner.stop();
+    const isLater = isAnswered && message.kind === "final" && message.answers.length > 0;
+    if (last || isLater) spinner.stop();
     if (message.kind === "toolHint") tools.push(message.metadata);
     activity = activityOf(message) ?? activity;
     spinner.say(activity);
     transcript.show(message);
-    const isLater = isAnswered && message.kind === "final" && message.answers.length > 0;
+    if (isLater) wait();
     if (json && (last || isLater)) terminal.out(`${safeJson(report(session, message, tools.splice(0)))}\n`);
   }
 

@@ -20,6 +20,9 @@ const inspectors = names("test [ [[ ls file stat readlink realpath ldd nm string
 /** Programs that take or leave with them whole folders. */
 const takesFolders = names("mv rmdir chmod chown chgrp rsync ln");
 
+/** Programs that put into a folder what has a name elsewhere. */
+const fillsFolders = names("cp install scp sftp tar bsdtar cpio pax unzip 7z 7za 7zr unar gunzip wget");
+
 export type Report = (finding: Finding) => void;
 
 export interface PathCheck {
@@ -79,7 +82,9 @@ export async function checkPaths(
       for (const place of places) {
         const takesFolder = whole && writes && (takesFolders.has(program) || recursiveRm);
         const inspects = !writes && inspectors.has(program);
-        const use = { place, what: displayed(word), writes, runs: isRun, takesFolder, inspects };
+        const fillsFolder = fillsFolders.has(program);
+        const what = displayed(word);
+        const use = { place, what, writes, runs: isRun, takesFolder, fillsFolder, inspects };
         const finding = judgeUse(use, scene, restrict && !isGuess);
         if (finding !== undefined) report(finding);
       }

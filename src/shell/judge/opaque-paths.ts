@@ -14,17 +14,30 @@ const systemRoot =
 const takesRoot =
   /\b(?:symlink\w*|link|chdir|chroot|listdir|scandir|walk\w*|readdir\w*|opendir|glob|iglob|Path)\s*\(?\s*["']\/["']/;
 
+/** Calls that take whole folders away, or put into one what has a name elsewhere. */
+const handlesFolders =
+  /rmtree|remove_tree|rmdir|rm_?rf?\b|\brm(?:Sync)?\b|rename|\bmove\b|\bmv\b|os\.replace|copytree|\bcp(?:Sync|_r)?\b|unpack|extract|symlink/i;
+
 /** Its text literals are looked at, as far as they look like paths. */
 export async function checkOpaque(
   { language, text = "" }: Opaque,
   { scene, restrict, report }: { readonly scene: Scene; readonly restrict: boolean; readonly report: Report },
 ): Promise<void> {
+  const fillsFolder = handlesFolders.test(text);
   for (const { text: literal, isRooted } of opaquePaths(text)) {
     const what = `${displayed(textWord(literal))}, in the ${language} program,`;
     const places = await scene.places(literal.replace(/^~(?=\/|$)/, scene.home ?? "~"));
     if (places === undefined && isRooted && restrict) report(outside(what));
     for (const place of places ?? []) {
-      const use = { place, what, writes: true, runs: false, takesFolder: false, inspects: false };
+      const use = {
+        place,
+        what,
+        writes: true,
+        runs: false,
+        takesFolder: false,
+        fillsFolder,
+        inspects: false,
+      };
       const finding = judgeUse(use, scene, restrict && isRooted);
       if (finding !== undefined) report(finding);
     }

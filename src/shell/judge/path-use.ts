@@ -28,6 +28,8 @@ export interface Use {
   readonly runs: boolean;
   /** The whole of a folder is taken or left with it. */
   readonly takesFolder: boolean;
+  /** What is put into a folder with it has names that the command need not say. */
+  readonly fillsFolder: boolean;
   /** Only what it is is asked, and not what it holds. */
   readonly inspects: boolean;
 }
@@ -72,15 +74,16 @@ function whyTaken(what: string, { path, allows }: ProtectedPath, { workspace }: 
 
 /** The protected paths that this use breaks, the outermost first. */
 function brokenPlaces(
-  { place, writes, runs, takesFolder }: Use,
+  { place, writes, runs, takesFolder, fillsFolder }: Use,
   { protectedPaths, workspace, dotted }: Scene,
 ): readonly ProtectedPath[] {
-  // A folder that is made for a protected file alone: what is put there may be that file.
-  const isOwnFolder = writes && place.path !== workspace && isInside(workspace, place.path);
+  // What is put into the folder of a protected file may be that file.
+  const isItsFolder = writes && place.path !== workspace && isInside(workspace, place.path);
   const touched = protectedPaths
-    .filter(({ path }) => {
+    .filter(({ path, hasOthersBeside = false }) => {
       const how = overlap(place, path, dotted);
-      return how === "within" || (how === "around" && (takesFolder || isOwnFolder));
+      const mayPutIt = isItsFolder && (fillsFolder || !hasOthersBeside);
+      return how === "within" || (how === "around" && (takesFolder || mayPutIt));
     })
     .sort((one, other) => one.path.length - other.path.length);
   const breaks = ({ allows }: ProtectedPath) =>

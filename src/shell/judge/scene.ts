@@ -17,6 +17,8 @@ export interface ProtectedPath {
   readonly allows: "nothing" | "reading" | "running";
   /** No tool is made for it. */
   readonly isConfiguration?: boolean;
+  /** A file in a folder that holds others, which commands may write. */
+  readonly hasOthersBeside?: boolean;
 }
 
 export interface SceneOptions {

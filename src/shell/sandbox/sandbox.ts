@@ -6,10 +6,11 @@ import type { FileSystem, Processes } from "../../core/platform.ts";
 import { explained, quote } from "../../lib/file-error.ts";
 import { isInside } from "../../lib/inside.ts";
 import { lazy } from "../../lib/lazy.ts";
-import { configFiles, type OwnPlaces, ownerPath, ownPlaces } from "../../lib/own-places.ts";
+import { ownerPath, ownPlaces } from "../../lib/own-places.ts";
 import { dirname, join } from "../../lib/path.ts";
 import { followLinks } from "../../lib/real-path.ts";
 import { arrange, covering, type Mount, mountArguments, pins } from "./mounts.ts";
+import { configMounts, ownMounts } from "./own-mounts.ts";
 import { type Bubblewrap, PROC, probeBubblewrap } from "./probe.ts";
 import { systemMounts } from "./system-mounts.ts";
 
@@ -200,61 +201,4 @@ async function existing(
     }),
   );
   return found.flat();
-}
-
-async function ownMounts(
-  files: FileSystem,
-  { hidden, readable, readOnlyFolders }: OwnPlaces,
-  ownResults: string,
-): Promise<readonly Mount[]> {
-  await Promise.all([hidden, ...readOnlyFolders].map((path) => ensureFolder(files, path)));
-  const isFolder = async (path: string) => (await files.linkStat(path))?.kind === "directory";
-  const open = [readable, ownResults];
-  const areThere = await Promise.all(open.map(isFolder));
-  return [
-    ...readOnlyFolders.map((path): Mount => ({ kind: "ro", path })),
-    { kind: "hidden-folder", path: hidden },
-    ...open.filter((_, index) => areThere[index]).map((path): Mount => ({ kind: "ro", path })),
-  ];
-}
-
-/** A command could make it where it is missing, and replace it where it is a link. */
-async function ensureFolder(files: FileSystem, path: string): Promise<void> {
-  const kind = (await files.linkStat(path))?.kind;
-  if (kind === undefined) await files.makeFolder(path, { mode: 0o700 });
-  else if (kind !== "directory") {
-    throw new UserError(
-      `Cannot run the command: ${quote(path)} is not a folder, and the sandbox can protect nothing else`,
-      { hint: 'Move it back into the workspace, or set tools.exec.sandbox to "none"' },
-    );
-  }
-}
-
-/**
- * Only where the sandbox would show it. Its folder becomes read-only, so that no other configuration is
- * put in its place; where that folder is the workspace itself, the file has to be there to be covered.
- */
-async function configMounts(
-  files: FileSystem,
-  configFile: string,
-  workspace: string,
-  shown: readonly Mount[],
-): Promise<readonly Mount[]> {
-  const mounts: Mount[] = [];
-  for (const path of await configFiles(files, configFile)) {
-    const cover = covering(shown, path);
-    if (cover === undefined || cover.kind === "temporary") continue;
-    const folder = dirname(path);
-    if (cover.kind === "rw" && folder !== workspace) mounts.push({ kind: "ro", path: folder });
-    const kind = (await files.linkStat(path))?.kind;
-    if (kind === "file") mounts.push({ kind: "hidden-file", path });
-    else if (folder === workspace) throw unprotected(path);
-  }
-  return mounts;
-}
-
-function unprotected(path: string): UserError {
-  return new UserError(`Cannot run the command: it could put another configuration at ${quote(path)}`, {
-    hint: "Make that a file (it may hold just {}), or use a workspace in a folder of its own",
-  });
 }

@@ -216,6 +216,65 @@ test("createOneShot() cuts what the spinner says to the width of the terminal", 
   expect(emulator.rows.at(-1)).toBe("hi");
 });
 
+test("createOneShot() says that it waits for what goes on in the background, and shows what that says", async () => {
+  const emulator = createEmulator(60);
+  const quiet = Promise.withResolvers<void>();
+  const terminal = { tty: true, columns: 60, onWrite: emulator.write };
+  const waits = { quiet: () => quiet.promise };
+  const setup = await setUp({ message: "hello", color: false }, terminal, waits);
+  const started = setup.channel.start(never);
+  const turn = await setup.nextEmitted(0);
+  await setup.answer(turn, "I began a task");
+  await setup.clock.advance(3_000);
+  expect(emulator.rows.at(-1)).toMatch(/^[⠀-⣿] waiting for work in the background… [23] s$/);
+  const later = { ...turn, id: "task:1" as InboundMessage["id"] };
+  await setup.hint(later, 'read_file("notes.md")');
+  await setup.clock.advance(1_000);
+  expect(emulator.rows.at(-1)).toMatch(/^[⠀-⣿] read_file\("notes.md"\)/);
+  await setup.answer(later, "The first is done");
+  await setup.clock.advance(1_000);
+  expect(emulator.rows.at(-1)).toMatch(/^[⠀-⣿] waiting for work in the background…/);
+  quiet.resolve();
+  await started;
+  expect(emulator.rows).toEqual(["I began a task", '↳ read_file("notes.md")', "The first is done"]);
+  expect(setup.clock.pending).toBe(0);
+});
+
+test.each([
+  ["stderr is no terminal", { stdoutIsTty: true }, 60_000],
+  ["nothing is waited for", { tty: true }, 0],
+])("createOneShot() says nothing of the background when %s", async (_, terminal, waitedMs) => {
+  const quiet = Promise.withResolvers<void>();
+  const waits = { quiet: () => quiet.promise };
+  const setup = await setUp({ message: "hello", color: false }, terminal, waits);
+  const started = setup.channel.start(never);
+  await setup.answer(await setup.nextEmitted(0), "hi");
+  await setup.clock.advance(waitedMs);
+  quiet.resolve();
+  await started;
+  expect(setup.terminal.written).not.toContain("background");
+  expect(setup.terminal.stdout).toContain("hi\n");
+});
+
+test("createOneShot() draws nothing more when its signal aborts while it waits for the background", async () => {
+  const emulator = createEmulator(60);
+  const terminal = { tty: true, columns: 60, onWrite: emulator.write };
+  const setup = await setUp({ message: "hello", color: false }, terminal, {
+    quiet: () => new Promise(() => {}),
+  });
+  const controller = new AbortController();
+  const started = setup.channel.start(controller.signal);
+  const turn = await setup.nextEmitted(0);
+  await setup.answer(turn, "hi");
+  await setup.clock.advance(1_000);
+  controller.abort();
+  await started;
+  await setup.answer({ ...turn, id: "task:1" as InboundMessage["id"] }, "late");
+  await setup.clock.advance(1_000);
+  expect(emulator.rows.join()).not.toContain("background");
+  expect(setup.clock.pending).toBe(0);
+});
+
 test("createOneShot() ends and cleans up when its signal aborts", async () => {
   const emulator = createEmulator(40);
   const setup = await setUp({ message: "hello" }, { tty: true, columns: 40, onWrite: emulator.write });

@@ -35,7 +35,7 @@ export interface Setup {
 export async function setUp(
   config: v.InferInput<typeof schema>,
   terminalOptions: FakeTerminalOptions = {},
-  { publish = async () => {} }: { publish?: () => Promise<void> } = {},
+  { publish = async () => {}, quiet }: { publish?: () => Promise<void>; quiet?: () => Promise<void> } = {},
 ): Promise<Setup> {
   const terminal = createFakeTerminal(terminalOptions);
   const clock = createFakeClock(Date.parse("2026-11-30T09:00:00Z"));
@@ -71,6 +71,7 @@ export async function setUp(
     random: () => 0,
     publicUrl: undefined,
     workspace: "/workspace",
+    ...(quiet === undefined ? {} : { quiet }),
   });
 
   const signal = new AbortController().signal;

@@ -180,7 +180,56 @@ describe.skipIf(reason !== undefined)(
       await runIn(place, `${attack("sessions")}; ${attack("cron")}; echo x > cron/jobs.json`);
       expect(place.read(join(place.workspace, "sessions/cli.jsonl"))).toBe("the session");
       expect(place.read(join(place.workspace, "cron/jobs.json"))).toBe("the jobs");
-      expect(readdirSync(place.workspace).sort()).toEqual([".nanobot", "cron", "sessions"]);
+      expect(readdirSync(place.workspace).sort()).toEqual([".nanobot", "cron", "memory", "sessions"]);
+    });
+
+    test("a command can write in memory, and can only read its history, however it goes about it", async () => {
+      const place = createPlace();
+      const memory = join(place.workspace, "memory");
+      place.put(join(memory, "MEMORY.md"), "the facts");
+      place.put(join(memory, "HISTORY.md"), "the history");
+      place.put(join(memory, "history.jsonl"), "the original's");
+      const used = "echo x >> memory/2026-12-01.md && echo new > memory/MEMORY.md && cat memory/[Hh]*";
+      expect(await runIn(place, used)).toEqual({ code: 0, out: "the historythe original's", err: "" });
+      const attacks = ["HISTORY.md", "history.jsonl"].flatMap((name) => [
+        `echo x >> memory/${name}`,
+        `rm -f memory/${name}`,
+        `mv memory/${name} memory/x`,
+        `mv memory/MEMORY.md memory/${name}`,
+        `ln -f memory/MEMORY.md memory/${name}`,
+        `ln memory/${name} memory/x && echo x > memory/x`,
+        `chmod 777 memory/${name}`,
+        `python3 -c "import os; os.replace('memory/MEMORY.md', 'memory/${name}')"`,
+      ]);
+      for (const attack of [...attacks, "mv memory elsewhere", "rmdir memory", "ln -sfn . memory/../memory"])
+        expect([attack, (await runIn(place, attack)).code]).not.toEqual([attack, 0]);
+      await runIn(place, "rm -rf memory; mkdir -p memory; echo x > memory/HISTORY.md");
+      expect(readdirSync(memory).sort()).toEqual(["HISTORY.md", "history.jsonl"]);
+      expect(place.read(join(memory, "HISTORY.md"))).toBe("the history");
+      expect(place.read(join(memory, "history.jsonl"))).toBe("the original's");
+    });
+
+    test("a command finds an empty history where there was none, and what is added to it meanwhile", async () => {
+      const place = createPlace();
+      const history = join(place.workspace, "memory/HISTORY.md");
+      expect((await runIn(place, "echo x > memory/HISTORY.md; ls memory; cat memory/*")).out).toBe(
+        "HISTORY.md\n",
+      );
+      expect(statSync(history).mode & 0o777).toBe(0o600);
+      expect(statSync(join(place.workspace, "memory")).mode & 0o777).toBe(0o700);
+      place.put(history, "[2026-11-30 09:00] They met.\n");
+      expect((await runIn(place, "cat memory/HISTORY.md")).out).toContain("They met.");
+    });
+
+    test("a command that comes upon something else in the place of the history is refused", async () => {
+      for (const make of [mkdirSync, (path: string) => symlinkSync("MEMORY.md", path)]) {
+        const place = createPlace();
+        place.put(join(place.workspace, "memory/MEMORY.md"), "the facts");
+        make(join(place.workspace, "memory/HISTORY.md"));
+        await expect(runIn(place, "true")).rejects.toThrow(
+          "is not a regular file, and the sandbox can protect",
+        );
+      }
     });
 
     test("a command cannot make what is missing of them", async () => {
