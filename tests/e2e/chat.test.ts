@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/core/json.ts";
-import type { ChatServer, Reply } from "../fakes/chat-server.ts";
+import type { ChatServer } from "../fakes/chat-server.ts";
 import type { PseudoTerminal } from "../platform/pseudo-terminal.ts";
 import {
   binary,
@@ -41,8 +41,13 @@ interface Chat extends PseudoTerminal {
   leave(): Promise<number>;
 }
 
+/** Only one tool can be called, and must be. */
+function isForced(body: JsonObject): boolean {
+  return typeof body["tool_choice"] === "object";
+}
+
 async function openChat(
-  script: readonly Reply[],
+  script: Parameters<typeof startModel>[0],
   { home, env }: { home?: Home; env?: Record<string, string> } = {},
 ): Promise<Chat> {
   const server = await startModel(script);
@@ -125,11 +130,18 @@ describe("nanobot agent in a terminal", () => {
   });
 
   test("begins anew with /new and keeps the old conversation in the archive", async () => {
-    const chat = await openChat([{ text: "one" }, { text: "two" }]);
+    const remembered = { history_entry: "They spoke of the first thing." };
+    const chat = await openChat((body) => {
+      // What was said is put into memory beside the chat.
+      if (isForced(body)) return { toolCalls: [{ name: "save_memory", arguments: remembered }] };
+      return { text: [JSON.stringify(body["messages"]).includes("the second thing") ? "two" : "one"] };
+    });
     await chat.say("the first thing", "one");
     await chat.say("/new", "New session started.");
     await chat.say("the second thing", "two");
-    expect(chat.server.requests[1]?.text).not.toContain("the first thing");
+    const asked = chat.server.requests.filter(({ body }) => !isForced(body));
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.text).not.toContain("the first thing");
     expect(await chat.leave()).toBe(0);
     expect((await sessionOf(chat.home)).map(({ content }) => content)).toEqual(["the second thing", "two"]);
     const archive = join(chat.home.workspace, "sessions/archive");

@@ -179,9 +179,15 @@ describe("skills", () => {
     expect(skills.map(({ name }) => name)).toContain("cron");
   });
 
-  test("list shows those of the newer, with what is missing, and none that is disabled", async () => {
+  test("list shows those of the newer, with what is missing, and which are disabled", async () => {
     const skills = await json<
-      readonly { name: string; isAlways: boolean; missing: string[]; problems: unknown[] }[]
+      readonly {
+        name: string;
+        isAlways: boolean;
+        isDisabled: boolean;
+        missing: string[];
+        problems: unknown[];
+      }[]
     >(homeOf("newer"), "skills", "list");
     const named = (wanted: string) => skills.find(({ name }) => name === wanted);
     expect(named("photo-backup")?.missing).toEqual([
@@ -189,7 +195,7 @@ describe("skills", () => {
       "the variable A_RESTIC_PASSWORD_THAT_NOBODY_SET",
     ]);
     expect(named("house-style")).toMatchObject({ isAlways: true, missing: [], problems: [] });
-    expect(named("weather")).toBeUndefined();
+    expect(named("weather")?.isDisabled).toBe(true);
     expect(await succeed(homeOf("newer"), "skills", "show", "photo-backup")).toContain("restic snapshots");
   });
 });

@@ -14,6 +14,7 @@ const calls: Readonly<Record<string, readonly JsonObject[]>> = {
     { edits: [{ path: "notes.md", action: "replace", old_text: "milk", new_text: "oats" }] },
     { edits: [{ path: "notes.md", action: "replace", old_text: "never there", new_text: "x" }] },
   ],
+  cron: [{ action: "list" }, { action: "add", message: "tea", tz: "UTC" }],
   edit_file: [
     { path: "notes.md", old_text: "milk", new_text: "oats" },
     { path: "../outside.md", old_text: "a", new_text: "b" },
@@ -23,8 +24,11 @@ const calls: Readonly<Record<string, readonly JsonObject[]>> = {
   grep: [{ pattern: "milk", path: "folder", output_mode: "content" }, { pattern: "(" }],
   list_dir: [{ path: "folder" }, { path: "nowhere" }],
   list_exec_sessions: [{}],
+  memory_search: [{ query: "milk" }, { query: "" }],
   message: [{ content: "hi", channel: "telegram", chat_id: "1" }, { content: "" }],
   read_file: [{ path: "notes.md" }, { path: "/etc/passwd" }],
+  // By hand nothing works in the background.
+  spawn: [{}, { task: 5, wait: "perhaps" }],
   web_fetch: [{ url: "http://127.0.0.1:9/" }, { url: "file:///etc/passwd" }],
   web_search: [{ query: "weather" }, { query: "" }],
   write_file: [

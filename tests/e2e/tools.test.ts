@@ -195,14 +195,17 @@ describe("nanobot tools list", () => {
     const names = (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
     expect(names).toEqual([
       "apply_patch",
+      "cron",
       "edit_file",
       "exec",
       "find_files",
       "grep",
       "list_dir",
       "list_exec_sessions",
+      "memory_search",
       "message",
       "read_file",
+      "spawn",
       "web_fetch",
       "web_search",
       "write_file",
