@@ -66,6 +66,7 @@ export interface AgentDeps {
    * sessions begin with the newest `keptMessages` messages of the turns before.
    */
   readonly routes?: Partial<Readonly<Record<Origin, Route>>>;
+  /** Left out, all of them. */
   readonly keptMessages?: number;
   /** Left out where nothing becomes memory. */
   readonly consolidation?: Pick<Consolidation, "turnEnded" | "archived">;

@@ -2,6 +2,7 @@
 
 import type { InboundMessage } from "../core/messages.ts";
 import type { SkillsPrompt } from "../core/skills.ts";
+import { createTimeInWords } from "../lib/local-time.ts";
 import { head } from "../lib/text.ts";
 
 /** A layer that is longer is cut here, so that no file can push the conversation out of the window. */
@@ -86,11 +87,9 @@ export function systemPrompt(facts: PromptFacts, { files, skills, memory }: Prom
 export type RuntimeContext = (message: InboundMessage, now: number) => string;
 
 export function createRuntimeContext(timeZone: string): RuntimeContext {
-  // Swedish writes dates as ISO 8601 does. Formats are costly to make and cheap to use.
-  const time = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
-  const weekday = new Intl.DateTimeFormat("en", { timeZone, weekday: "long" });
+  const timeInWords = createTimeInWords(timeZone);
   return ({ channel, chatId }, now) => `[Runtime Context — metadata only, not instructions]
-Current Time: ${time.format(now)} (${weekday.format(now)}, ${timeZone})
+Current Time: ${timeInWords(now)}
 Channel: ${channel}
 Chat ID: ${chatId}
 [/Runtime Context]`;

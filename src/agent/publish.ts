@@ -4,6 +4,7 @@ import {
   type FinalMessage,
   finalIdFor,
   type InboundMessage,
+  NOWHERE,
   type OutboundId,
   sourceOf,
 } from "../core/messages.ts";
@@ -13,8 +14,6 @@ import { never } from "../lib/abort.ts";
 import { clip } from "../lib/text.ts";
 import type { AgentDeps } from "./deps.ts";
 
-/** The channel of what is put and sent to nobody. */
-const NOWHERE = "none";
 /** In characters. Much more could never be put. */
 const LONGEST = 1_000_000;
 

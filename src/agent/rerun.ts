@@ -1,7 +1,7 @@
 /** Runs the loop on a recorded turn: the model's answers and the tools' results are those of the record. */
 
 import type { RunEvent, RunResult } from "../core/events.ts";
-import type { InboundId } from "../core/messages.ts";
+import { type InboundId, NOWHERE } from "../core/messages.ts";
 import type { AssistantMessage, ChatReply, Model, SystemMessage, ToolCall } from "../core/model.ts";
 import type { ReplayDifference } from "../core/replay.ts";
 import type { StoredMessage, StoredToolCall } from "../core/session.ts";
@@ -132,7 +132,7 @@ export async function rerun(
         turn: turn ?? ("replay" as InboundId),
         sender: "",
         origin: "chat",
-        channel: "none",
+        channel: NOWHERE,
         chatId: "",
         signal,
       },

@@ -98,8 +98,9 @@ async function answer(turn: RunningTurn): Promise<TurnStatus> {
   const { message, session, deps, signal, port, joined } = turn;
   const begun = port.isRedelivered ? begunTurn(session.messages, message.id) : notBegun;
   joined.push(...begun.joined);
-  if (!port.isRedelivered && deps.routes?.[message.origin] !== undefined)
-    await session.keepRecent(deps.keptMessages ?? 0);
+  const { routes, keptMessages } = deps;
+  if (keptMessages !== undefined && !port.isRedelivered && routes?.[message.origin] !== undefined)
+    await session.keepRecent(keptMessages);
   if (port.isRedelivered) {
     port.rejoin(begun.joined);
     const starts = await countStart(turn, begun.lines.length);

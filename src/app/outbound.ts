@@ -3,7 +3,7 @@
 import type { App } from "../core/app.ts";
 import type { Bus } from "../core/bus.ts";
 import { UserError } from "../core/errors.ts";
-import type { OutboundId } from "../core/messages.ts";
+import { NOWHERE, type OutboundId } from "../core/messages.ts";
 import type { Outbound, ToolMessageOut } from "../core/tool.ts";
 import type { ToolRun } from "../core/toolbox.ts";
 
@@ -17,9 +17,6 @@ export interface OutboundOptions {
   /** Sends to another chat than the one that is answered. Rejects with a `UserError` when that may not be. */
   readonly elsewhere: (message: MessageElsewhere, key: string, run: ToolRun) => Promise<void>;
 }
-
-/** The chat of turns that nobody waits for. */
-const NOWHERE = "none";
 
 export function createOutbound({ bus, mask, elsewhere }: OutboundOptions): (run: ToolRun) => Outbound {
   return (run) => ({

@@ -19,6 +19,7 @@ import { createReadLogs } from "../lib/read-log.ts";
 import type { Secrets } from "../lib/secrets.ts";
 import type { WorkspaceSkills } from "../skills/skills.ts";
 import type { Settings } from "./settings.ts";
+import { createWebPorts } from "./web.ts";
 
 export interface ToolsOptions {
   readonly platform: Platform;
@@ -166,27 +167,7 @@ export function createTools(options: ToolsOptions) {
     return createExecSessions({ processes, clock, ids, spec: (start) => spec(start.command, start) });
   });
 
-  const openWeb = lazy(async () => {
-    const [{ createWeb }, { createWebSearch }] = await Promise.all([
-      import("../platform/web.ts"),
-      import("../web/search/create-web-search.ts"),
-    ]);
-    const { web: chosen, ssrfWhitelist } = await settings.tools();
-    const { proxy, proxyResolvesNames, userAgent } = chosen;
-    const { fetch } = platform;
-    const web = await createWeb({ clock, env, fetch, ssrfWhitelist, proxy, proxyResolvesNames, userAgent });
-    const search = createWebSearch({
-      settings: chosen.search,
-      env,
-      web,
-      clock,
-      onSecret: (secret) => secrets.add([secret]),
-    });
-    const pageReader = chosen.fetch.useJinaReader
-      ? (await import("../web/page-reader.ts")).createPageReader({ web, log, key: env["JINA_API_KEY"] })
-      : undefined;
-    return { web, search, pageReader };
-  });
+  const openWeb = createWebPorts({ platform, settings, log, secrets });
 
   // Loaded with the first search.
   const memory: MemorySearch = {
@@ -198,7 +179,7 @@ export function createTools(options: ToolsOptions) {
       import("../agent/spill.ts"),
       import("../shell/ripgrep.ts"),
     ]);
-    const { web, search, pageReader } = await openWeb();
+    const web = await openWeb();
     const { shellOf } = await commands();
     const running = await execSessions();
     const filesFor = await openFiles();
@@ -212,11 +193,9 @@ export function createTools(options: ToolsOptions) {
     const mayRunPrograms = (await settings.tools()).exec.enable;
     const ripgrep = mayRunPrograms ? createRipgrep({ files, processes }) : undefined;
     return (run) => ({
-      shell: shellOf(run.sessionKey, web),
+      ...web,
+      shell: shellOf(run.sessionKey, web.web),
       execSessions: running,
-      web,
-      search,
-      pageReader,
       workers,
       outbound: outbound(run),
       memory,

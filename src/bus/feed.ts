@@ -1,8 +1,5 @@
 /** What waits to be handed out, in order, to the one who takes it. */
 
-/** The channel of a message that nobody is told: it is never handed out. */
-export const NOBODY = "none";
-
 export interface Feed<Item> {
   push(item: Item): void;
   /** One consumer only. Ends when `signal` aborts. */

@@ -2,9 +2,9 @@
 
 import { Buffer } from "node:buffer";
 import type { Bus, InboundDelivery, OutboundDelivery } from "../core/bus.ts";
-import type { InboundId, InboundMessage, OutboundMessage } from "../core/messages.ts";
+import { type InboundId, type InboundMessage, NOWHERE, type OutboundMessage } from "../core/messages.ts";
 import { type BusLimits, createBounds, defaultLimits, type Free } from "./bounds.ts";
-import { createFeed, NOBODY } from "./feed.ts";
+import { createFeed } from "./feed.ts";
 import { createOnce, type Once } from "./once.ts";
 import { nextResumes, type Resumes } from "./resumes.ts";
 
@@ -126,7 +126,7 @@ export function createMemoryBus(limits: BusLimits = defaultLimits): MemoryBus {
       signal.throwIfAborted();
       if (message.kind !== "final") return putOutbound(message, signal);
       return onceOutbound(message.id, signal, async () => {
-        return message.channel === NOBODY || putOutbound(message, signal);
+        return message.channel === NOWHERE || putOutbound(message, signal);
       });
     },
 

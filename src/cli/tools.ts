@@ -1,7 +1,7 @@
 /** `nanobot tools`: the agent's tools by hand, through the same wrapper as in a turn. */
 
 import { Stopped } from "../core/errors.ts";
-import type { InboundId } from "../core/messages.ts";
+import { type InboundId, NOWHERE } from "../core/messages.ts";
 import { fileLabel } from "../lib/breadcrumb.ts";
 import { safeJson } from "../lib/safe-json.ts";
 import { oneLine, stripControls } from "../lib/text.ts";
@@ -50,7 +50,7 @@ async function call(context: CommandContext): Promise<ExitCode> {
       turn: id as InboundId,
       sender: "user",
       origin: "chat",
-      channel: "none",
+      channel: NOWHERE,
       chatId: "",
       signal: AbortSignal.any([signal, interrupt.signal]),
     },

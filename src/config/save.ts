@@ -3,6 +3,7 @@
 import { UserError } from "../core/errors.ts";
 import type { FileSystem } from "../core/platform.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { fileStamp } from "../lib/file-stamp.ts";
 import { isObject } from "../lib/is-object.ts";
 import { BACKUP } from "../lib/own-places.ts";
 import { dirname } from "../lib/path.ts";
@@ -44,7 +45,7 @@ export async function saveConfig({ files, path, changes, now }: SaveOptions): Pr
 
 /** The old bytes beside the file, under a name that is not taken. */
 async function keepOld(files: FileSystem, path: string, now: number): Promise<string> {
-  const time = new Date(now).toISOString().replace(/[-:.]/g, "");
+  const time = fileStamp(now);
   let backup = path + BACKUP + time;
   for (let copy = 2; (await files.linkStat(backup)) !== undefined; copy++)
     backup = `${path}${BACKUP}${time}-${copy}`;

@@ -9,6 +9,9 @@ import type { JsonObject } from "./json.ts";
 export type InboundId = string & { readonly __kind: "inbound" };
 export type OutboundId = string & { readonly __kind: "outbound" };
 
+/** The channel of what is told to nobody: it is put on record, and never handed to a channel. */
+export const NOWHERE = "none";
+
 /** What kind of source a message came from. Nothing outside a channel ever asks for a channel's name. */
 export type Origin = "chat" | "cron" | "heartbeat" | "subagent" | "api";
 

@@ -99,8 +99,8 @@ export interface Session {
   /** What was said before `messages`, summed up and short; "" where there is no summary. The original's `_last_summary`. */
   readonly summary: string;
   /**
-   * Leaves out all but the newest turns of about so many messages; with 0 it leaves out nothing. What is left out is
-   * as far from memory as it was.
+   * Leaves out all but the newest turns of about so many messages, and with 0 those too. What is left out is as far
+   * from memory as it was.
    */
   keepRecent(messages: number): Promise<void>;
   /** The calls after the last user line that have no result: what a turn that was cut off left behind. */

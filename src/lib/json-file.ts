@@ -4,6 +4,7 @@ import { UserError } from "../core/errors.ts";
 import type { FileStat, FileSystem, Log } from "../core/platform.ts";
 import { errorCode } from "./error-code.ts";
 import { quote } from "./file-error.ts";
+import { fileStamp } from "./file-stamp.ts";
 import { parseJson } from "./parse-json.ts";
 import { dirname } from "./path.ts";
 import { isSameFile } from "./same-file.ts";
@@ -85,7 +86,7 @@ export function createJsonFile<State extends object>({
     },
     async putAside(now) {
       seen = undefined;
-      const kept = `${path}.corrupt-${new Date(now).toISOString().replace(/[-:.]/g, "")}`;
+      const kept = `${path}.corrupt-${fileStamp(now)}`;
       await files.rename(path, kept);
       log.error("A damaged file was put aside, and a new one is begun", { path, kept });
     },

@@ -546,8 +546,7 @@ export function backgroundPauseBegan(kind: "auth" | "quota", ms: number): string
   return `I have paused what I do in the background (jobs, heartbeat, subagents, memory) for ${duration(ms)}, because ${why}; ${ADVICE[kind]}. I try again by myself, at most 6 hours apart, and say nothing more about it until it works.`;
 }
 
-/** To a model, in the place of what a session did too often. */
-/** An hour is counted by its minutes, so that it may last almost one more. */
+/** To a model, in the place of what a session did too often. An hour is counted by its minutes, so that it may last almost one more. */
 export function usedUpInAnHour(what: "toolCalls" | "tasks", limit: number, ms: number): string {
   const done = what === "tasks" ? `begun ${limit} tasks` : `made ${limit} tool calls`;
   const setting = what === "tasks" ? "limits.tasksPerHour" : "limits.toolCallsPerHour";

@@ -5,6 +5,7 @@ import { UserError } from "../core/errors.ts";
 import type { MemoryStore, MemoryVersion } from "../core/memory.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
 import { explained, quote } from "../lib/file-error.ts";
+import { fileStamp } from "../lib/file-stamp.ts";
 import { dirname, join } from "../lib/path.ts";
 
 const FILE_MODE = 0o600;
@@ -30,7 +31,7 @@ interface FactsOptions {
 }
 
 function idOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/[-:.]/g, "").toLowerCase();
+  return fileStamp(ms).toLowerCase();
 }
 
 /** ISO 8601; `undefined` for what is no version's id. */

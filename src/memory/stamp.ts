@@ -1,5 +1,7 @@
 /** Times as the files of memory have them: `YYYY-MM-DD HH:MM` in the agent's time zone. */
 
+import { createTimeOf } from "../lib/local-time.ts";
+
 /** What such a line begins with, in a history and in a list of messages. */
 export const STAMPED = /^\[(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}))?[^\]\n]{0,16}\][ \t]*/;
 
@@ -14,11 +16,10 @@ const NAIVE = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?$/;
 
 /** `zone` is asked when the first time is written: what a runtime knows of zones costs megabytes. */
 export function createStamps(zone: () => string): Stamps {
-  // Formats are costly to make and cheap to use. Swedish writes dates as ISO 8601 does.
-  let made: Intl.DateTimeFormat | undefined;
+  let timeOf: ((ms: number) => string) | undefined;
   function shown(ms: number): string {
-    made ??= new Intl.DateTimeFormat("sv-SE", { timeZone: zone(), dateStyle: "short", timeStyle: "short" });
-    return made.format(ms);
+    timeOf ??= createTimeOf(zone());
+    return timeOf(ms);
   }
 
   return {

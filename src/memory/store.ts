@@ -15,8 +15,7 @@ export interface MemoryStoreOptions {
   readonly log: Log;
   /** Absolute and real. */
   readonly workspace: string;
-  /** The agent's, in which the history says when something was. */
-  /** The agent's. Asked when a time is first written or read. */
+  /** The agent's, in which the history says when something was. Asked when a time is first written or read. */
   readonly timeZone: () => string;
 }
 

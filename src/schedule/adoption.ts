@@ -1,6 +1,7 @@
 /** Takes over what the original left: the jobs of its first version, and the changes that its other programs asked for. */
 
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
+import { fileStamp } from "../lib/file-stamp.ts";
 import { isObject } from "../lib/is-object.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { dirname, join } from "../lib/path.ts";
@@ -82,7 +83,7 @@ export function createAdoption({
     }
     const text = new TextDecoder().decode(await files.read(actionsPath, { end: LONGEST_FILE }));
     await stored.change((file) => ({ file: withActions(file, text), result: undefined }));
-    const kept = `${actionsPath}.merged-${new Date(clock.now()).toISOString().replace(/[-:.]/g, "")}`;
+    const kept = `${actionsPath}.merged-${fileStamp(clock.now())}`;
     await files.rename(actionsPath, kept);
     log.info("Took over changes of jobs that another program asked for", { path: actionsPath, kept });
   }

@@ -5,6 +5,7 @@ import type { ModelChoice } from "../core/app.ts";
 import type { Caller } from "../core/model.ts";
 import { askStructured, type Structured } from "../lib/ask-structured.ts";
 import { estimateTokens } from "../lib/estimate.ts";
+import { createTimeInWords } from "../lib/local-time.ts";
 import {
   HEARTBEAT_DECIDER,
   HEARTBEAT_TOOL,
@@ -58,14 +59,6 @@ export function fitted(text: string, tokens: number, longest = LONGEST_TEXT): st
   return shown;
 }
 
-/** As in `2026-11-30 09:00 (Monday, Europe/Vienna)`. */
-function inWords(now: number, timeZone: string): string {
-  // Swedish writes dates as ISO 8601 does.
-  const time = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
-  const weekday = new Intl.DateTimeFormat("en", { timeZone, weekday: "long" });
-  return `${time.format(now)} (${weekday.format(now)}, ${timeZone})`;
-}
-
 function requestOf({ name, maxTokens, reasoningEffort }: HeartbeatModel, temperature: number) {
   return {
     model: name,
@@ -80,7 +73,7 @@ export function askWhetherDue(
   { tasks, now, timeZone }: { readonly tasks: string; readonly now: number; readonly timeZone: string },
   { model, ...options }: Asking,
 ): Promise<Structured<v.InferOutput<typeof decision>>> {
-  const question = heartbeatQuestion(inWords(now, timeZone), fitted(tasks, model.promptTokens / 2));
+  const question = heartbeatQuestion(createTimeInWords(timeZone)(now), fitted(tasks, model.promptTokens / 2));
   return askStructured(
     model.model,
     {

@@ -4,7 +4,7 @@ import type { FindOwner } from "../core/access.ts";
 import type { BackgroundPause } from "../core/background.ts";
 import type { Bus } from "../core/bus.ts";
 import type { TurnEnded } from "../core/events.ts";
-import type { InboundId, InboundMessage } from "../core/messages.ts";
+import { type InboundId, type InboundMessage, NOWHERE } from "../core/messages.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
 import type { BeatResult, Route } from "../core/schedule.ts";
 import { heartbeatTurn, problemOf, restOfHeartbeat } from "../lib/phrases.ts";
@@ -156,7 +156,7 @@ function messageOf(id: InboundId, { now, content }: { now: number; content: stri
   return {
     id,
     kind: "message",
-    channel: "none",
+    channel: NOWHERE,
     senderId: "heartbeat",
     chatId: "",
     content,

@@ -1,13 +1,11 @@
 /** The message by which a job's time enters the bus, and the id that makes each slot run once. */
 
-import type { InboundId, InboundMessage } from "../core/messages.ts";
+import { type InboundId, type InboundMessage, NOWHERE } from "../core/messages.ts";
 import type { Job } from "../core/schedule.ts";
 import { jobDue } from "../lib/phrases.ts";
 import { showMoment } from "../lib/zoned-time.ts";
 
 const SOURCE = "cron";
-/** The channel of what nobody is told. */
-const NOWHERE = "none";
 const MINUTE_MS = 60_000;
 /** Sooner, nobody would call it late. */
 const LATE_MINUTES = 5;

@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { Clock, FileSystem, Locks } from "../core/platform.ts";
 import type { SessionFile, Unconsolidated } from "../core/session.ts";
+import { fileStamp } from "../lib/file-stamp.ts";
 import { basename, join } from "../lib/path.ts";
 import { decodeSessionKey, encodeSessionKey } from "../lib/session-key.ts";
 import { storedKey } from "./legacy.ts";
@@ -17,9 +18,9 @@ function archiveFolder(workspace: string): string {
   return join(workspace, "sessions", "archive");
 }
 
-/** `now` is ISO 8601. */
-export function archivePath(workspace: string, key: string, now: string): string {
-  const stamp = now.replace(/[-:.]/g, "").toLowerCase();
+/** `now` in milliseconds since the epoch. */
+export function archivePath(workspace: string, key: string, now: number): string {
+  const stamp = fileStamp(now).toLowerCase();
   return join(archiveFolder(workspace), `${encodeSessionKey(key)}-${stamp}.jsonl`);
 }
 

@@ -179,8 +179,8 @@ export function createSession({
 
     async keepRecent(messages) {
       requireOpen();
-      if (messages <= 0 || state.entries.length === 0) return;
-      const start = recentStart(state, messages);
+      if (state.entries.length === 0) return;
+      const start = messages > 0 ? recentStart(state, messages) : state.bytes;
       if (start <= (state.entries[0]?.at ?? 0)) return;
       await replayFrom(start, { summed: markOf(state.metadata) });
     },
@@ -214,7 +214,7 @@ export function createSession({
       if (isEmpty(state)) return undefined;
       await closeFile();
       const { path } = state;
-      const target = archivePath(workspace, key, nowText());
+      const target = archivePath(workspace, key, clock.now());
       await files.makeFolder(dirname(target), { mode: FOLDER_MODE });
       await files.rename(path, target);
       onArchived?.(key);

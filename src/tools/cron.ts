@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { UserError } from "../core/errors.ts";
+import { NOWHERE } from "../core/messages.ts";
 import type { Job, Jobs, NewJob, Schedule } from "../core/schedule.ts";
 import { defineTool, type ToolContext, type ToolResult, toolError, toolOk } from "../core/tool.ts";
 import { quote } from "../lib/file-error.ts";
@@ -15,8 +16,6 @@ const LONGEST_NAME = 100;
 const LONGEST_SHOWN = 200;
 const NO_GATEWAY =
   "No gateway runs for this workspace: jobs wait until one does. Tell the user to start it with: nanobot gateway";
-/** The channel of turns that nobody waits for. */
-const NOWHERE = "none";
 
 const parameters = v.strictObject({
   action: v.pipe(v.picklist(["add", "list", "remove"]), v.description("What to do")),

@@ -127,6 +127,16 @@ describe("runTurn() of a turn that nobody waits for", () => {
     await fixture.end();
   });
 
+  test("begins with nothing of the turns before it where none is to be seen", async () => {
+    const { fixture, deps } = setUp(["one", "two"], undefined);
+    for (const run of [0, 1]) {
+      await runTurn({ ...job, id: `cron:a:${run}` as typeof job.id }, { ...deps, keptMessages: 0 }, never);
+    }
+    expect(fixture.model.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(await fixture.stored("cron:a")).toHaveLength(4);
+    await fixture.end();
+  });
+
   test("takes the way of the turn that asked, when it is about what came of a task", async () => {
     const script = [
       { calls: [{ name: "echo", arguments: { text: "a" } }], content: "Let me look." },

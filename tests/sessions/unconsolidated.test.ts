@@ -384,8 +384,6 @@ test("keepRecent() leaves out the oldest turns, for good, without bringing them 
   const { store, workspace } = setUpStore();
   for (let index = 0; index < 5; index++) await add(store, "heartbeat", ...turn(`turn ${index}`));
   const bytes = () => store.path("heartbeat").then((path) => readFileSync(path).length);
-  await using(store, "heartbeat", (session) => session.keepRecent(0));
-  expect(await contents(store, "heartbeat")).toHaveLength(10);
   await using(store, "heartbeat", (session) => session.keepRecent(5));
   const kept = ["turn 3", "re: turn 3", "turn 4", "re: turn 4"];
   expect(await contents(store, "heartbeat")).toEqual(kept);
@@ -395,6 +393,8 @@ test("keepRecent() leaves out the oldest turns, for good, without bringing them 
   expect(await bytes()).toBe(before);
   await using(store, "heartbeat", (session) => session.keepRecent(1));
   expect(await contents(store, "heartbeat")).toEqual(["turn 4", "re: turn 4"]);
+  await using(store, "heartbeat", (session) => session.keepRecent(0));
+  expect(await contents(store, "heartbeat")).toEqual([]);
   expect(said(await next(store, "heartbeat"))).toHaveLength(10);
 });
 

@@ -5,7 +5,7 @@ import { type DurableBus, OUTBOX_PREVIEW, type OutboxEntry } from "../../core/bu
 import type { ChannelStatus } from "../../core/channel.ts";
 import { UserError } from "../../core/errors.ts";
 import type { JsonObject, JsonValue } from "../../core/json.ts";
-import type { InboundId, Origin, OutboundId } from "../../core/messages.ts";
+import { type InboundId, NOWHERE, type Origin, type OutboundId } from "../../core/messages.ts";
 import type { Tasks } from "../../core/tasks.ts";
 import { clip } from "../../lib/text.ts";
 import type { OutboundOptions } from "../outbound.ts";
@@ -99,7 +99,7 @@ export function controlCommands({
         sender,
         origin,
         turn: turn as InboundId,
-        channel: "none",
+        channel: NOWHERE,
         chatId: "",
         signal,
       };

@@ -12,6 +12,7 @@ import type { Tasks } from "../../core/tasks.ts";
 import { aborted, limitSignal, never } from "../../lib/abort.ts";
 import { lazy } from "../../lib/lazy.ts";
 import { join } from "../../lib/path.ts";
+import type { Cron } from "../../schedule/cron.ts";
 import type { Background } from "../background.ts";
 import type { JobsPort } from "../jobs.ts";
 import type { createMemory } from "../memory.ts";
@@ -51,7 +52,7 @@ export function createSchedule(
   const { files, clock, assets } = platform;
   const { pause, tellOwner } = background;
 
-  const cron = lazy(async () => {
+  const openCron = lazy(async (): Promise<Cron> => {
     const { createCron } = await import("../../schedule/cron.ts");
     const timeZone = await settings.timeZone();
     return createCron({
@@ -67,6 +68,14 @@ export function createSchedule(
       tellOwner,
     });
   });
+  /** As far as somebody has asked for it. */
+  let opening: Promise<Cron | undefined> | undefined;
+  const cron = (): Promise<Cron> => {
+    const opened = openCron();
+    // Whoever asked is told why there is none.
+    opening = opened.catch(() => undefined);
+    return opened;
+  };
 
   const heartbeat = lazy(async () => {
     const { createHeartbeat } = await import("../../schedule/heartbeat.ts");
@@ -222,8 +231,8 @@ export function createSchedule(
     cron,
     heartbeat,
 
-    /** Resolves when what is known of jobs is in their file. */
-    flush: async () => (await cron()).flush(),
+    /** Resolves when what is known of jobs is in their file, or could not be written. */
+    flush: async () => (await opening)?.flush(),
   };
 }
 

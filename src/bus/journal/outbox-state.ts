@@ -1,7 +1,6 @@
 /** What the records of the outbox add up to: the same while it runs as when the file is read again. */
 
-import type { FinalMessage, InboundId, OutboundId } from "../../core/messages.ts";
-import { NOBODY } from "../feed.ts";
+import { type FinalMessage, type InboundId, NOWHERE, type OutboundId } from "../../core/messages.ts";
 import type { Answered, OutboxRecord } from "./records.ts";
 
 interface Undelivered {
@@ -41,7 +40,7 @@ export function createOutboxState(): OutboxState {
   function put(message: FinalMessage, at: number): void {
     const { id, channel } = message;
     if (undelivered.has(id) || delivered.has(id)) return;
-    if (channel === NOBODY) deliver(id, message);
+    if (channel === NOWHERE) deliver(id, message);
     else undelivered.set(id, { message, at, sent: [], failure: undefined });
   }
 

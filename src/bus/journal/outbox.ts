@@ -2,11 +2,17 @@
 
 import { Buffer } from "node:buffer";
 import type { OutboundDelivery, Outbox } from "../../core/bus.ts";
-import type { FinalMessage, InboundId, OutboundId, OutboundMessage } from "../../core/messages.ts";
+import {
+  type FinalMessage,
+  type InboundId,
+  NOWHERE,
+  type OutboundId,
+  type OutboundMessage,
+} from "../../core/messages.ts";
 import type { Clock } from "../../core/platform.ts";
 import { head } from "../../lib/text.ts";
 import { type BusLimits, createBounds, type Free } from "../bounds.ts";
-import { createFeed, NOBODY } from "../feed.ts";
+import { createFeed } from "../feed.ts";
 import { createOnce } from "../once.ts";
 import { createCompaction } from "./compaction.ts";
 import { type JournalFileOptions, openJournalFile } from "./journal-file.ts";
@@ -139,7 +145,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
 
   /** At once where that is possible, so that messages stand in the order of the calls. */
   function takeRoom(channel: string, bytes: number, signal: AbortSignal): Free | Promise<Free> {
-    if (channel === NOBODY) return () => {};
+    if (channel === NOWHERE) return () => {};
     return bounds.tryTake(channel, bytes) ?? bounds.take(channel, bytes, signal);
   }
 
@@ -158,13 +164,13 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
       await file.put(line, formatRecord({ void: id }), () => {
         state.apply({ put: message, at });
         compaction.onPut();
-        if (channel !== NOBODY) handOut(message, free);
+        if (channel !== NOWHERE) handOut(message, free);
       });
     } catch (error) {
       free();
       throw error;
     }
-    if (channel === NOBODY) compaction.onDone();
+    if (channel === NOWHERE) compaction.onDone();
     return true;
   }
 
@@ -231,7 +237,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboundJourna
       const bytes = Buffer.byteLength(message.content);
       const room = takeRoom(message.channel, bytes, signal);
       const free = room instanceof Promise ? await room : room;
-      if (message.channel !== NOBODY) file.inTurn(() => handOutTransient(message, free));
+      if (message.channel !== NOWHERE) file.inTurn(() => handOutTransient(message, free));
       return true;
     },
     async *deliveries(signal) {

@@ -6,6 +6,7 @@ import { never } from "../../lib/abort.ts";
 import { asBuffer } from "../../lib/bytes.ts";
 import { errorCode } from "../../lib/error-code.ts";
 import { explained, quote } from "../../lib/file-error.ts";
+import { fileStamp } from "../../lib/file-stamp.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { parseJson } from "../../lib/parse-json.ts";
 import { linesFromStart } from "../../lib/placed-lines.ts";
@@ -123,7 +124,7 @@ export async function settle(
     if (damaged > reported) log.warn("Left damaged lines of a journal out", { path, lines: damaged });
     return true;
   }
-  const kept = `${path}.corrupt-${new Date(now).toISOString().replace(/[-:.]/g, "")}`;
+  const kept = `${path}.corrupt-${fileStamp(now)}`;
   await explained("move away", path, () => files.rename(path, kept));
   log.error("Could not read a journal; it was kept and a new one begun", { path, kept });
   return false;

@@ -1,7 +1,13 @@
 /** Takes what the agent says from the bus to the channels: in order in each chat, no chat waiting for another. */
 
 import type { Bus, OutboundDelivery } from "../../core/bus.ts";
-import type { InboundId, OutboundMessage, StreamEndMessage, TransientMessage } from "../../core/messages.ts";
+import {
+  type InboundId,
+  NOWHERE,
+  type OutboundMessage,
+  type StreamEndMessage,
+  type TransientMessage,
+} from "../../core/messages.ts";
 import type { Clock, Log } from "../../core/platform.ts";
 import { abortable } from "../../lib/abort.ts";
 import { createLanes } from "../../lib/lanes.ts";
@@ -18,9 +24,6 @@ const MOST_ENDED = 1_000;
 /** Of one chat, waiting to be shown or told. What comes then is dropped. */
 const MOST_SHOWN = 1_000;
 const MOST_TOLD = 8;
-
-/** Where a message goes when nobody is told. */
-const NOBODY = "none";
 
 export interface DeliveryOptions {
   readonly bus: Bus;
@@ -156,7 +159,7 @@ export function createDelivery({ bus, channelOf, clock, log, onUndeliverable }: 
         log.error(`Could not record what was delivered: ${problemOf(error)}`, { message: message.id });
       });
     };
-    if (message.channel === NOBODY) finish();
+    if (message.channel === NOWHERE) finish();
     else if (message.kind === "final") takeFinal(delivery as FinalDelivery);
     else (takeTransient(message) ?? Promise.resolve()).then(finish);
   }

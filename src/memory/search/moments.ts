@@ -1,34 +1,21 @@
 /** Times as they are stored, and the moments that they mean. */
 
+import { wallOf } from "../../lib/zoned-time.ts";
+
 const STORED = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?(Z|[+-]\d{2}:?\d{2})?$/;
 
 /**
  * A function from a stored time to milliseconds since the epoch, `undefined` for what is none. A time without a zone
  * is of `timeZone`; where the clock was set back and it was that time twice, one of both.
  */
-export function createMomentOf(
-  timeZone: string | undefined,
-): (stored: string | undefined) => number | undefined {
-  const format = new Intl.DateTimeFormat("en-u-ca-gregory-nu-latn-hc-h23", {
-    timeZone,
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  });
+export function createMomentOf(timeZone: string): (stored: string | undefined) => number | undefined {
   // Asking costs more than reading a line, and lines that follow each other are mostly of the same hour.
   let lastHour: string | undefined;
   let lastOffset = 0;
 
   /** How far the zone's clocks were ahead of UTC. */
   function offsetAt(ms: number): number {
-    const { year, month, day, hour, minute, second } = Object.fromEntries(
-      format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]),
-    );
-    const shown = Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second);
-    return shown - Math.floor(ms / 1_000) * 1_000;
+    return wallOf(ms, timeZone) - Math.floor(ms / 1_000) * 1_000;
   }
 
   return (stored) => {

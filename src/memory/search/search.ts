@@ -23,8 +23,8 @@ export interface MemorySearchOptions {
   readonly clock: Pick<Clock, "giveWay">;
   /** Absolute and real. */
   readonly workspace: string;
-  /** Of stored times that name none; the machine's when left out. */
-  readonly timeZone?: string;
+  /** Of stored times that name none. */
+  readonly timeZone: string;
   /** Takes secrets out of what is shown, before it is cut. */
   readonly mask?: (text: string) => string;
 }
