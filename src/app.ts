@@ -18,7 +18,7 @@ import type { Platform } from "./core/platform.ts";
 import type { ReplayOptions, TurnReplay } from "./core/replay.ts";
 import type { SessionStore } from "./core/session.ts";
 import type { Spawner } from "./core/tasks.ts";
-import type { ToolRun } from "./core/toolbox.ts";
+import type { ToolRun } from "./core/tool-run.ts";
 import { lazy } from "./lib/lazy.ts";
 import { join } from "./lib/path.ts";
 import { createSecrets } from "./lib/secrets.ts";

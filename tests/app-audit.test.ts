@@ -7,6 +7,7 @@ import type { StoredMessage } from "../src/core/session.ts";
 import { never } from "../src/lib/abort.ts";
 import { createPlatform } from "../src/platform/index.ts";
 import { tempFolder } from "./fakes/temp.ts";
+import { testRun } from "./fakes/toolbox.ts";
 
 async function newApp(env: Record<string, string> = {}) {
   const home = tempFolder();
@@ -17,15 +18,7 @@ async function newApp(env: Record<string, string> = {}) {
   return { app, path: join(home, "workspace/.nanobot/audit.jsonl") };
 }
 
-const run = {
-  sessionKey: "cli:tools",
-  turn: "cli:1" as InboundId,
-  sender: "user",
-  origin: "chat",
-  channel: "cli",
-  chatId: "direct",
-  signal: never,
-} as const;
+const run = testRun({ sessionKey: "cli:tools" });
 
 test("flush() has every call of a tool in the audit log, anchored and without secrets", async () => {
   const { app, path } = await newApp({ MY_API_KEY: "secret-of-mine-1234" });

@@ -7,7 +7,7 @@ import type { Answerer, ApprovalAnswer, ApprovalQuestion, Approvals, AskOwner } 
 import { Stopped } from "../core/errors.ts";
 import type { Button } from "../core/messages.ts";
 import type { Clock, FileSystem, Log } from "../core/platform.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { abortable, limitSignal } from "../lib/abort.ts";
 import { APPROVE, DENY } from "../lib/phrases.ts";
 import { showCode } from "../lib/show-code.ts";

@@ -93,14 +93,8 @@ export function createOwner({
 
   /** Those of the processes before. */
   const earlier = lazy(async (): Promise<readonly Contact[]> => {
-    const state = await file.read();
-    if (state === "missing") return [];
-    if (state === "damaged") {
-      await file.putAside(clock.now());
-      return [];
-    }
-    written = state;
-    return state;
+    written = (await file.readOrBegin(clock.now())) ?? [];
+    return written;
   });
 
   async function known(): Promise<readonly Contact[]> {

@@ -5,7 +5,7 @@ import type { ApprovedSender, Pairing, PendingPairing } from "../core/access.ts"
 import type { Sender } from "../core/channel.ts";
 import { UserError } from "../core/errors.ts";
 import type { Clock, FileSystem, Locks, Log } from "../core/platform.ts";
-import { limitSignal, never } from "../lib/abort.ts";
+import { createAlone } from "../lib/alone.ts";
 import { exactText } from "../lib/exact-text.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { createJsonFile } from "../lib/json-file.ts";
@@ -33,8 +33,6 @@ const MOST_APPROVED = 10_000;
 const LONGEST_ID = 500;
 const LONGEST_NAME = 100;
 const LONGEST_FILE = 16 * 1024 * 1024;
-/** Whoever has it writes one small file. */
-const LOCK_WAIT_MS = 10_000;
 
 export interface PairingOptions {
   readonly files: FileSystem;
@@ -96,21 +94,7 @@ export function createPairing({
   }
 
   /** Nobody else changes the file meanwhile. */
-  async function alone<T>(work: () => Promise<T>): Promise<T> {
-    const reason = () =>
-      new UserError(`Cannot change ${quote(path)}: another nanobot is at it`, { exitCode: 1 });
-    const limit = limitSignal(never, { clock, ms: LOCK_WAIT_MS, reason });
-    try {
-      const lock = await locks.acquire(`pairing:${workspace}`, limit.signal);
-      try {
-        return await work();
-      } finally {
-        await lock.release();
-      }
-    } finally {
-      limit.release();
-    }
-  }
+  const alone = createAlone({ locks, clock, name: `pairing:${workspace}`, path });
 
   function pendingOf(state: PairingState, channel: string, id: string): PendingEntry | undefined {
     return state.pending.find((entry) => entry.channel === channel && identityOf(entry.senderId) === id);

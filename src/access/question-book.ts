@@ -99,12 +99,7 @@ export async function openQuestionBook({
   let questions = await explained("read", path, load);
 
   async function load(): Promise<readonly Question[]> {
-    const state = await file.read();
-    if (state === "missing") return [];
-    if (state === "damaged") {
-      await file.putAside(clock.now());
-      return [];
-    }
+    const state = (await file.readOrBegin(clock.now())) ?? [];
     return state.filter(({ askedAt, isPassing }) => isPassing !== true && clock.now() - askedAt < KEPT_MS);
   }
 

@@ -6,7 +6,7 @@ import type { InboundId, InboundMessage } from "../core/messages.ts";
 import type { ToolCall } from "../core/model.ts";
 import type { StoredToolCall } from "../core/session.ts";
 import { type ToolResult, toolError } from "../core/tool.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { maskLookalikes } from "../lib/mask.ts";
 import { oneLine, wellFormed } from "../lib/text.ts";
 import { failedBecause, INTERRUPTED } from "../lib/tool-failure.ts";

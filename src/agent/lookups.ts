@@ -2,7 +2,7 @@
 
 import type { ToolResult } from "../core/tool.ts";
 import { toolError } from "../core/tool.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { askedBefore } from "../lib/phrases.ts";
 
 const TIMES = 2;

@@ -15,7 +15,8 @@ import type {
   Model,
   TokenScale,
 } from "../core/model.ts";
-import type { Toolbox, ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
+import type { Toolbox } from "../core/toolbox.ts";
 import { ASK_AGAIN_AFTER_BLANK, askForSummary, BLANK_TWICE, outOfRounds, stuck } from "../lib/phrases.ts";
 import { toolTokens } from "../lib/request-tokens.ts";
 import { oneLine } from "../lib/text.ts";

@@ -2,7 +2,7 @@
 
 import type { InboundId, InboundMessage } from "../core/messages.ts";
 import type { Session, StoredMessage, StoredToolCall } from "../core/session.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { INTERRUPTED } from "../lib/tool-failure.ts";
 import { toCall, toStored } from "../lib/transcript.ts";
 import { interruptedEntry } from "./audit-entry.ts";

@@ -2,7 +2,8 @@
 
 import type { Emit, RunEvent } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/model.ts";
-import type { Toolbox, ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
+import type { Toolbox } from "../core/toolbox.ts";
 import { acceptableArguments, acceptableName } from "../lib/acceptable-call.ts";
 import { withResultImages } from "./result-images.ts";
 

@@ -3,7 +3,8 @@
 import type { Emit } from "../core/events.ts";
 import type { Model, TokenScale } from "../core/model.ts";
 import type { SubagentOutput } from "../core/subagent.ts";
-import type { Toolbox, ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
+import type { Toolbox } from "../core/toolbox.ts";
 import type { WorkerProgram } from "../core/workers.ts";
 import { never } from "../lib/abort.ts";
 import { modelFailed, SUBAGENT_STOPPED, stepsBefore } from "../lib/phrases.ts";

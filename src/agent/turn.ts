@@ -5,7 +5,7 @@ import { UserError } from "../core/errors.ts";
 import { type InboundMessage, sourceOf } from "../core/messages.ts";
 import type { ChatMessage } from "../core/model.ts";
 import type { Session } from "../core/session.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { problemOf, turnFailed, WAITING_FOR_SESSION } from "../lib/phrases.ts";
 import { messageTokens, toolTokens } from "../lib/request-tokens.ts";
 import { toStored } from "../lib/transcript.ts";

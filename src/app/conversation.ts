@@ -8,7 +8,7 @@ import type { MediaStore } from "../core/media.ts";
 import type { FinalMessage } from "../core/messages.ts";
 import type { Spawner, Tasks } from "../core/tasks.ts";
 import type { Outbound } from "../core/tool.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { never } from "../lib/abort.ts";
 import type { createAgent } from "./agent.ts";
 import { putIntoMemory } from "./last-memory.ts";

@@ -5,7 +5,7 @@ import type { Bus } from "../core/bus.ts";
 import { UserError } from "../core/errors.ts";
 import { NOWHERE, type OutboundId } from "../core/messages.ts";
 import type { Outbound, ToolMessageOut } from "../core/tool.ts";
-import type { ToolRun } from "../core/toolbox.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 
 /** With the chat it goes to. */
 export type MessageElsewhere = ToolMessageOut & { readonly channel: string; readonly chatId: string };

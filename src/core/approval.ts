@@ -1,6 +1,6 @@
 /** What is put to the owner before it is done. */
 
-import type { ToolRun } from "./toolbox.ts";
+import type { ToolRun } from "./tool-run.ts";
 
 export interface ApprovalQuestion {
   /** The call's own id. An answer holds for this call and no other. */

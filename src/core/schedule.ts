@@ -104,7 +104,7 @@ export interface RouteTarget {
 
 /**
  * Decides who hears of the result of a turn that its source began of its own accord; `undefined` is nobody. Asked
- * again, with the same result, when the process ended before the answer was safe. Never rejects.
+ * again, with the same result, when the process ended before the answer was safe, and when it rejected.
  */
 export type Route = (
   inbound: InboundMessage,

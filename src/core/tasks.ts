@@ -1,6 +1,6 @@
 /** Tasks that subagents work on, each in a thread of its own. */
 
-import type { InboundId, Origin, Source } from "./messages.ts";
+import type { ToolRun } from "./tool-run.ts";
 
 export interface TaskInfo {
   /** Short, and stable over restarts. */
@@ -15,20 +15,6 @@ export interface TaskInfo {
   readonly endedAt: string | undefined;
   /** Calls of tools so far. */
   readonly toolCalls: number;
-}
-
-/** Where a task was asked for: there its result goes. */
-export interface TaskAsker {
-  readonly sessionKey: string;
-  readonly turn: InboundId;
-  readonly sender: string;
-  readonly origin: Origin;
-  readonly channel: string;
-  readonly chatId: string;
-  readonly thread?: string;
-  /** What its turn goes back to, where nobody waits for it. */
-  readonly source?: Source;
-  readonly signal: AbortSignal;
 }
 
 export interface TaskRequest {
@@ -61,7 +47,7 @@ export interface Spawner {
 }
 
 export interface Tasks {
-  spawnerFor(asker: TaskAsker): Spawner;
+  spawnerFor(asker: ToolRun): Spawner;
   /** Those that run or wait, and the latest that ended; oldest first. */
   list(): readonly TaskInfo[];
   /** Ends those of a session, which are not reported then. Resolves to how many those were. */

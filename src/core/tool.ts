@@ -3,11 +3,12 @@
 import type * as v from "valibot";
 import type { ExecSessionInput, ExecSessions } from "./exec-sessions.ts";
 import type { MemorySearch } from "./memory.ts";
-import type { Button, InboundId, Media, Origin } from "./messages.ts";
+import type { Button, Media } from "./messages.ts";
 import type { Image } from "./model.ts";
 import type { Clock, FileStat, FileSystem, Processes, ProcessResult } from "./platform.ts";
 import type { Jobs } from "./schedule.ts";
 import type { Spawner } from "./tasks.ts";
+import type { ToolRun } from "./tool-run.ts";
 import type { GuardedFetch, PageReader, WebSearch } from "./web.ts";
 import type { Workers } from "./workers.ts";
 
@@ -182,20 +183,9 @@ export interface ToolPorts {
   readonly ripgrep?: Ripgrep | undefined;
 }
 
-export interface ToolContext {
-  /** Aborted by `/stop` and at shutdown. A tool settles soon after, in any way. */
-  readonly signal: AbortSignal;
-  readonly sessionKey: string;
-  readonly turn: InboundId;
+export interface ToolContext extends ToolRun {
   /** The call's own id: the same when its turn is resumed, and of no other call. */
   readonly call: string;
-  /** Who sent the message that is being answered. */
-  readonly sender: string;
-  readonly origin: Origin;
-  /** The chat that is being answered. */
-  readonly channel: string;
-  readonly chatId: string;
-  readonly thread?: string;
   /** Absolute and real. */
   readonly workspace: string;
   readonly ports: ToolPorts;

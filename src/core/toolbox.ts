@@ -1,23 +1,8 @@
 /** The tools of one agent behind one wrapper, as the loop and `nanobot tools call` use them. */
 
-import type { InboundId, Origin, Source } from "./messages.ts";
 import type { ToolCall, ToolDefinition } from "./model.ts";
 import type { ToolResult } from "./tool.ts";
-
-/** On whose behalf calls run: one object for all calls of a turn, whose `signal` is that of the turn. */
-export interface ToolRun {
-  readonly sessionKey: string;
-  readonly turn: InboundId;
-  readonly sender: string;
-  readonly origin: Origin;
-  /** The chat that is being answered. */
-  readonly channel: string;
-  readonly chatId: string;
-  readonly thread?: string;
-  /** What the turn goes back to, where nobody waits for it. */
-  readonly source?: Source;
-  readonly signal: AbortSignal;
-}
+import type { ToolRun } from "./tool-run.ts";
 
 /**
  * Finds, casts, validates, permits, executes, caps and records. `run` never throws: a missing tool, bad arguments, a

@@ -28,8 +28,11 @@ export interface JsonFile<State extends object> {
   read(): Promise<State | "missing" | "damaged">;
   /** On disk when it resolves; a crash leaves the old file or the new one. */
   write(value: object): Promise<void>;
-  /** Gives a damaged file the name in which it is kept. `now` in milliseconds since the epoch. */
-  putAside(now: number): Promise<void>;
+  /**
+   * The same for who goes on without what cannot be understood: such a file is put aside under a name in which it is
+   * kept, and `undefined` comes in its place, as where there is none. `now` in milliseconds since the epoch.
+   */
+  readOrBegin(now: number): Promise<State | undefined>;
 }
 
 /** Throws a `UserError` for a file of a version that has yet to come, which must stay as it is. */
@@ -65,30 +68,36 @@ export function createJsonFile<State extends object>({
     }
   }
 
+  async function read(): Promise<State | "missing" | "damaged"> {
+    // Before it is read: what comes in between shows as another change.
+    const stat = await files.stat(path);
+    if (stat === undefined) return "missing";
+    if (seen !== undefined && isSameFile(seen.stat, stat)) return seen.state;
+    const state = await load(stat);
+    if (state === "missing") return state;
+    if (state === "damaged") log.error("Could not understand a file, which is kept as it is", { path });
+    seen = { stat, state };
+    return state;
+  }
+
   return {
     path,
-    async read() {
-      // Before it is read: what comes in between shows as another change.
-      const stat = await files.stat(path);
-      if (stat === undefined) return "missing";
-      if (seen !== undefined && isSameFile(seen.stat, stat)) return seen.state;
-      const state = await load(stat);
-      if (state === "missing") return state;
-      if (state === "damaged") log.error("Could not understand a file, which is kept as it is", { path });
-      seen = { stat, state };
-      return state;
-    },
+    read,
     async write(value) {
       seen = undefined;
       await files.makeFolder(dirname(path), { mode: FOLDER_MODE });
       const text = `${JSON.stringify(value, undefined, 2)}\n`;
       await files.replace(path, new TextEncoder().encode(text), { mode: FILE_MODE });
     },
-    async putAside(now) {
+    async readOrBegin(now) {
+      const state = await read();
+      if (state === "missing") return undefined;
+      if (state !== "damaged") return state;
       seen = undefined;
       const kept = `${path}.corrupt-${fileStamp(now)}`;
       await files.rename(path, kept);
       log.error("A damaged file was put aside, and a new one is begun", { path, kept });
+      return undefined;
     },
   };
 }

@@ -101,13 +101,7 @@ export function createStateFile({ files, log, clock, workspace }: StateOptions):
   let own: HeartbeatState = {};
   let writing: Promise<void> = Promise.resolve();
 
-  const earlier = lazy(async (): Promise<HeartbeatState> => {
-    const state = await file.read();
-    if (state === "missing") return {};
-    if (state !== "damaged") return state;
-    await file.putAside(clock.now());
-    return {};
-  });
+  const earlier = lazy(async (): Promise<HeartbeatState> => (await file.readOrBegin(clock.now())) ?? {});
 
   async function write(): Promise<void> {
     try {

@@ -2,7 +2,7 @@
 
 import { UserError } from "../core/errors.ts";
 import type { Clock, FileStat, FileSystem, Locks } from "../core/platform.ts";
-import { limitSignal, never } from "../lib/abort.ts";
+import { createAlone } from "../lib/alone.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { explained, quote } from "../lib/file-error.ts";
 import { jsonProblem } from "../lib/json-problem.ts";
@@ -14,8 +14,6 @@ import { type JobsFile, noJobs, readJobs, writeJobs } from "./jobs-file.ts";
 export const LONGEST_FILE = 4 * 1024 * 1024;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Whoever has it writes one small file. */
-const LOCK_WAIT_MS = 10_000;
 /** Times that a change begins anew because an editor saved the file meanwhile. */
 const MOST_TRIES = 5;
 
@@ -111,21 +109,7 @@ export function createStoredJobs({ files, locks, clock, workspace }: StoredJobsO
   }
 
   /** Nobody else changes the file meanwhile, but for editors. */
-  async function alone<T>(work: () => Promise<T>): Promise<T> {
-    const reason = () =>
-      new UserError(`Cannot change ${quote(path)}: another nanobot is at it`, { exitCode: 1 });
-    const limit = limitSignal(never, { clock, ms: LOCK_WAIT_MS, reason });
-    try {
-      const lock = await locks.acquire(`cron:${workspace}`, limit.signal);
-      try {
-        return await work();
-      } finally {
-        await lock.release();
-      }
-    } finally {
-      limit.release();
-    }
-  }
+  const alone = createAlone({ locks, clock, name: `cron:${workspace}`, path });
 
   async function write(file: JobsFile, mode: number): Promise<void> {
     const bytes = new TextEncoder().encode(writeJobs(file));

@@ -48,13 +48,7 @@ export async function openTaskBook({ files, clock, log, workspace, isKept }: Boo
   let next: Promise<void> | undefined;
 
   async function load(): Promise<readonly TaskRecord[]> {
-    const state = await file.read();
-    if (state === "missing") return [];
-    if (state === "damaged") {
-      await file.putAside(clock.now());
-      return [];
-    }
-    return state;
+    return (await file.readOrBegin(clock.now())) ?? [];
   }
 
   function set(record: TaskRecord): void {

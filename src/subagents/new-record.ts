@@ -1,6 +1,7 @@
 /** A task as it begins, and as others see it. */
 
-import type { TaskAsker, TaskInfo, TaskRequest } from "../core/tasks.ts";
+import type { TaskInfo, TaskRequest } from "../core/tasks.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { clip, oneLine, wellFormed } from "../lib/text.ts";
 import { sameness, type TaskRecord } from "./record.ts";
 
@@ -12,7 +13,7 @@ const LABEL_OF_TASK = 31;
 export function newRecord(
   id: string,
   { task, label = "", wait }: TaskRequest,
-  { signal: _, sessionKey, ...asker }: TaskAsker,
+  { signal: _, sessionKey, ...asker }: ToolRun,
   { mask, now }: { mask: (text: string) => string; now: number },
 ): TaskRecord {
   const words = mask(wellFormed(task));

@@ -3,14 +3,15 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../core/json.ts";
 import type { InboundId, Origin, Source } from "../core/messages.ts";
-import type { TaskAsker, TaskInfo } from "../core/tasks.ts";
+import type { TaskInfo } from "../core/tasks.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { isObject } from "../lib/is-object.ts";
 import { refuseNewer } from "../lib/json-file.ts";
 
 export const VERSION = 1;
 
 export interface TaskRecord extends TaskInfo {
-  readonly asker: Omit<TaskAsker, "signal" | "sessionKey">;
+  readonly asker: Omit<ToolRun, "signal" | "sessionKey">;
   /** Somebody waited for the result in a turn, so that it is no message. */
   readonly wait: boolean;
   /** Tells the same task from others. */

@@ -3,7 +3,8 @@
 import type { BackgroundPause, HourlyLimits } from "../core/background.ts";
 import { Stopped } from "../core/errors.ts";
 import type { Clock, FileSystem } from "../core/platform.ts";
-import type { Spawner, TaskAsker, TaskInfo, TaskRequest, TaskResult, Tasks } from "../core/tasks.ts";
+import type { Spawner, TaskInfo, TaskRequest, TaskResult, Tasks } from "../core/tasks.ts";
+import type { ToolRun } from "../core/tool-run.ts";
 import { abortable, aborted } from "../lib/abort.ts";
 import { lazy } from "../lib/lazy.ts";
 import { noTaskFor, SUBAGENT_INTERRUPTED, SUBAGENT_RESULT_GONE, SUBAGENT_STOPPED } from "../lib/phrases.ts";
@@ -138,7 +139,7 @@ export function createTasks(options: TasksOptions): Tasks {
     return entry.over.promise;
   }
 
-  async function spawn(request: TaskRequest, asker: TaskAsker): ReturnType<Spawner["spawn"]> {
+  async function spawn(request: TaskRequest, asker: ToolRun): ReturnType<Spawner["spawn"]> {
     const book = await open();
     asker.signal.throwIfAborted();
     const id = taskId(asker.turn, request.key);
@@ -150,7 +151,7 @@ export function createTasks(options: TasksOptions): Tasks {
   async function begin(
     id: string,
     request: TaskRequest,
-    asker: TaskAsker,
+    asker: ToolRun,
     book: TaskBook,
   ): Promise<TaskRecord> {
     const made = newRecord(id, request, asker, { mask, now: clock.now() });
@@ -176,7 +177,7 @@ export function createTasks(options: TasksOptions): Tasks {
   }
 
   /** The turn that waits ends its task with itself, except that a turn that will be resumed finds it interrupted. */
-  async function resultOf(id: string, asker: TaskAsker, book: TaskBook): Promise<TaskResult> {
+  async function resultOf(id: string, asker: ToolRun, book: TaskBook): Promise<TaskResult> {
     const entry = entries.get(id);
     if (entry === undefined) return storedResult(book.get(id));
     const onAbort = () => void callOff(entry, asker.signal.reason);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Stopped } from "../../src/core/errors.ts";
 import type { InboundId } from "../../src/core/messages.ts";
-import type { ToolRun } from "../../src/core/toolbox.ts";
+import type { ToolRun } from "../../src/core/tool-run.ts";
 import { never } from "../../src/lib/abort.ts";
 import { isOwnTurn } from "../../src/subagents/own-names.ts";
 import { createFakeClock } from "../fakes/clock.ts";

@@ -3,19 +3,13 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createPromptSource } from "../../src/agent/prompt-source.ts";
 import { runTurn } from "../../src/agent/turn.ts";
 import type { ChatRequest } from "../../src/core/model.ts";
 import { never } from "../../src/lib/abort.ts";
-import { createWorkspaceFiles } from "../../src/lib/workspace-files.ts";
-import { createConsolidation } from "../../src/memory/consolidation.ts";
-import { createMemoryStore } from "../../src/memory/store.ts";
-import { createFileSystem } from "../../src/platform/files.ts";
-import { createLocks } from "../../src/platform/locks.ts";
-import { createPinnedFiles } from "../../src/platform/pinned-files.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { textReply } from "../fakes/model.ts";
 import { createFixture } from "./fixture.ts";
+import { remembering } from "./remembering.ts";
 
 const TURNS = 2_000;
 const SECRET = "the spare key lies under pot-3";
@@ -56,45 +50,14 @@ test("a conversation of 2,000 turns in a small window goes on, and forgets nothi
       },
     }),
   });
-  const { deps, clock, log, workspace, sessions } = fixture;
-  const files = createFileSystem();
-  const locks = createLocks({ os: process.platform, folder: workspace });
-  const memory = createMemoryStore({ files, locks, clock, log, workspace, timeZone: () => "UTC" });
-  const consolidation = createConsolidation({
-    memory,
-    sessions,
-    model: async () => deps.models.standard,
-    files,
-    clock,
-    locks,
-    log,
-    workspace,
-    ratio: 0.5,
-    idleMinutes: 15,
-    idleCheckMs: 60_000,
-    pause: { leftMs: () => 0, observe() {} },
-    mask: (text) => text,
-    isPatient: true,
-  });
-  const system = createPromptSource({
-    files: createWorkspaceFiles({
-      system: files,
-      pinned: createPinnedFiles({ os: process.platform }),
-      workspace,
-      home: undefined,
-      restrict: true,
-    }),
-    assets: { list: async () => [], read: async () => "", bytes: async () => new Uint8Array() },
-    log,
-    facts: { os: "linux", arch: "x64", runtime: "Test", workspace },
-    today: () => "2026-11-30",
-  });
+  const { clock, log, workspace, sessions } = fixture;
+  const { consolidation, systemPrompt, deps } = remembering(fixture);
 
   for (; turns < TURNS; turns++) {
     const said =
       turns === 3 ? `note-${turns}: ${SECRET}` : `note-${turns}: ${"words about the day ".repeat(20)}`;
     const message = inboundMessage({ id: `cli:${turns}`, content: said });
-    expect(await runTurn(message, { ...deps, systemPrompt: system, consolidation }, never)).toBe("answered");
+    expect(await runTurn(message, deps, never)).toBe("answered");
     while (waiting[0] !== undefined && waiting[0].until <= turns) waiting.shift()?.go();
     // What was begun by this turn gets to its model.
     await clock.giveWay();
@@ -106,7 +69,7 @@ test("a conversation of 2,000 turns in a small window goes on, and forgets nothi
   expect(largest).toBeLessThan(30_000);
   const facts = readFileSync(join(workspace, "memory/MEMORY.md"), "utf8");
   expect(facts).toContain(SECRET);
-  expect((await system()).content).toContain(SECRET);
+  expect((await systemPrompt()).content).toContain(SECRET);
   const history = readFileSync(join(workspace, "memory/HISTORY.md"), "utf8");
   const options = { maxTokens: Number.MAX_SAFE_INTEGER, keepTokens: 0, signal: never };
   const tail = await sessions.unconsolidated({ key: "cli:direct" }, options);

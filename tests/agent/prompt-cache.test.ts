@@ -1,18 +1,12 @@
 /** What providers keep of a prompt: it goes on byte by byte, but where a part of the conversation went into memory. */
 
 import { expect, test } from "bun:test";
-import { createPromptSource } from "../../src/agent/prompt-source.ts";
 import { runTurn } from "../../src/agent/turn.ts";
 import { never } from "../../src/lib/abort.ts";
-import { createWorkspaceFiles } from "../../src/lib/workspace-files.ts";
-import { createConsolidation } from "../../src/memory/consolidation.ts";
-import { createMemoryStore } from "../../src/memory/store.ts";
-import { createFileSystem } from "../../src/platform/files.ts";
-import { createLocks } from "../../src/platform/locks.ts";
-import { createPinnedFiles } from "../../src/platform/pinned-files.ts";
 import { inboundMessage } from "../fakes/messages.ts";
 import { textReply } from "../fakes/model.ts";
 import { createFixture } from "./fixture.ts";
+import { remembering } from "./remembering.ts";
 
 const TURNS = 150;
 
@@ -43,38 +37,8 @@ test("a conversation's prompts go on byte by byte, but once for each time that s
       },
     }),
   });
-  const { deps, clock, log, workspace, sessions } = fixture;
-  const files = createFileSystem();
-  const locks = createLocks({ os: process.platform, folder: workspace });
-  const consolidation = createConsolidation({
-    memory: createMemoryStore({ files, locks, clock, log, workspace, timeZone: () => "UTC" }),
-    sessions,
-    model: async () => deps.models.standard,
-    files,
-    clock,
-    locks,
-    log,
-    workspace,
-    ratio: 0.5,
-    idleMinutes: 15,
-    idleCheckMs: 60_000,
-    pause: { leftMs: () => 0, observe() {} },
-    mask: (text) => text,
-    isPatient: true,
-  });
-  const systemPrompt = createPromptSource({
-    files: createWorkspaceFiles({
-      system: files,
-      pinned: createPinnedFiles({ os: process.platform }),
-      workspace,
-      home: undefined,
-      restrict: true,
-    }),
-    assets: { list: async () => [], read: async () => "", bytes: async () => new Uint8Array() },
-    log,
-    facts: { os: "linux", arch: "x64", runtime: "Test", workspace },
-    today: () => "2026-11-30",
-  });
+  const { clock } = fixture;
+  const { consolidation, deps } = remembering(fixture);
 
   for (let turn = 0; turn < TURNS; turn++) {
     await clock.advance(61_000);
@@ -82,7 +46,7 @@ test("a conversation's prompts go on byte by byte, but once for each time that s
       id: `cli:${turn}`,
       content: `Note ${turn}: ${"and so on ".repeat(40)}`,
     });
-    expect(await runTurn(message, { ...deps, systemPrompt, consolidation }, never)).toBe("answered");
+    expect(await runTurn(message, deps, never)).toBe("answered");
     await consolidation.settled(never);
   }
   expect(prompts).toHaveLength(TURNS);

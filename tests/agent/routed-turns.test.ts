@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { runTurn } from "../../src/agent/turn.ts";
+import { runUntilAnswered } from "../../src/agent/until-answered.ts";
 import type { InboundMessage } from "../../src/core/messages.ts";
 import type { BackgroundResult, Route, RouteTarget } from "../../src/core/schedule.ts";
 import { defineTool, toolOk } from "../../src/core/tool.ts";
@@ -185,4 +186,25 @@ describe("runTurn() of a turn that nobody waits for", () => {
     expect(sources).toEqual([source]);
     await fixture.end();
   });
+});
+
+test("a turn whose route fails at first is told once that works again, and its model is asked once", async () => {
+  const { fixture, deps } = setUp(["Yes."], chat);
+  let attempts = 0;
+  const route: Route = async () => {
+    if (++attempts === 1) throw new Error("ENOSPC");
+    return chat;
+  };
+  const delivery = { message: job, isRedelivered: false, resume: async () => 1, done: async () => {} };
+  const port = { rejoin() {}, join: () => [] };
+  const turn = runUntilAnswered(delivery, { ...deps, routes: { cron: route } }, never, port);
+  while (attempts < 2) {
+    await fixture.clock.giveWay();
+    await fixture.clock.advance(5_000);
+  }
+  expect(await turn).toBe("answered");
+  await fixture.until((shown) => shown.some(({ kind }) => kind === "final"));
+  expect(fixture.finals()).toMatchObject([{ ...chat, content: "Yes." }]);
+  expect(fixture.model.requests).toHaveLength(1);
+  await fixture.end();
 });

@@ -4,20 +4,11 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createApp } from "../../src/app.ts";
-import type { InboundId } from "../../src/core/messages.ts";
-import { never } from "../../src/lib/abort.ts";
 import { createPlatform } from "../../src/platform/index.ts";
 import { tempFolder } from "../fakes/temp.ts";
+import { testRun } from "../fakes/toolbox.ts";
 
-const run = {
-  sessionKey: "cli:tools",
-  turn: "cli:1" as InboundId,
-  sender: "user",
-  origin: "chat",
-  channel: "cli",
-  chatId: "direct",
-  signal: never,
-} as const;
+const run = testRun({ sessionKey: "cli:tools" });
 
 async function newApp() {
   const home = tempFolder();

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { command } from "../../src/cli/cron.ts";
 import { help } from "../../src/cli/help.ts";
-import { parseInvocation } from "../../src/cli/parse.ts";
 import type { App } from "../../src/core/app.ts";
 import { UserError } from "../../src/core/errors.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -14,7 +13,7 @@ import { createJobs } from "../../src/schedule/jobs.ts";
 import type { FakeClock } from "../fakes/clock.ts";
 import { createFakeLog } from "../fakes/log.ts";
 import { tempFolder } from "../fakes/temp.ts";
-import { createTestApp } from "./fixture.ts";
+import { createTestApp, runCommand } from "./fixture.ts";
 
 const HOUR = 60 * 60_000;
 /** 2023-11-14T22:13:20Z. */
@@ -59,13 +58,10 @@ function setUp({
     mostJobs: 100,
   });
 
-  /** What is new on the terminal, and the exit code. */
-  async function run(...args: string[]) {
-    const { command: found, positionals, options } = await parseInvocation(["cron", ...args]);
-    const { stdout, stderr } = app.terminal;
-    const code = await found?.run?.({
-      app: {
-        ...app,
+  const run = (...args: string[]) =>
+    runCommand(
+      app,
+      {
         log,
         mask,
         jobs: async () => jobs,
@@ -83,16 +79,8 @@ function setUp({
           return gateway?.(name, given) ?? { running: false };
         },
       },
-      positionals,
-      options,
-      signal: new AbortController().signal,
-    });
-    return {
-      code,
-      out: app.terminal.stdout.slice(stdout.length),
-      err: app.terminal.stderr.slice(stderr.length),
-    };
-  }
+      ["cron", ...args],
+    );
   return {
     run,
     jobs,

@@ -1,6 +1,7 @@
 /** An app for commands that touch the configuration and the workspace: real files, everything else out of reach. */
 
 import { resolve } from "node:path";
+import { parseInvocation } from "../../src/cli/parse.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { configPaths, workspacePath } from "../../src/config/paths.ts";
 import { prepareWorkspace } from "../../src/config/workspace.ts";
@@ -133,6 +134,19 @@ export function createTestApp({
       const { workspace } = await paths();
       return prepareWorkspace({ files: platform.files, assets: platform.assets, workspace });
     },
+  };
+}
+
+/** Runs a command of `nanobot` as it is typed: its exit code, and what is new on the terminal. */
+export async function runCommand(app: TestApp, changes: Partial<App>, words: readonly string[]) {
+  const { command, positionals, options } = await parseInvocation([...words]);
+  const { stdout, stderr } = app.terminal;
+  const { signal } = new AbortController();
+  const code = await command?.run?.({ app: { ...app, ...changes }, positionals, options, signal });
+  return {
+    code,
+    out: app.terminal.stdout.slice(stdout.length),
+    err: app.terminal.stderr.slice(stderr.length),
   };
 }
 

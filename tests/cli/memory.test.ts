@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { help } from "../../src/cli/help.ts";
 import { command } from "../../src/cli/memory.ts";
-import { parseInvocation } from "../../src/cli/parse.ts";
 import { UserError } from "../../src/core/errors.ts";
 import type { HistoryEntry, MemoryHit, MemoryStore } from "../../src/core/memory.ts";
 import { tempFolder } from "../fakes/temp.ts";
-import { createTestApp } from "./fixture.ts";
+import { createTestApp, runCommand } from "./fixture.ts";
 
 const first = "20261130t090000000z";
 const second = "20261201t090000000z";
@@ -55,13 +54,10 @@ function setUp({
     version: async (id) => state.versions.get(id),
   };
 
-  /** What is new on the terminal, and the exit code. */
-  async function run(...args: string[]) {
-    const { command: found, positionals, options } = await parseInvocation(["memory", ...args]);
-    const { stdout, stderr } = app.terminal;
-    const code = await found?.run?.({
-      app: {
-        ...app,
+  const run = (...args: string[]) =>
+    runCommand(
+      app,
+      {
         mask,
         memory: async () => store,
         memorySearch: async () => ({
@@ -72,16 +68,8 @@ function setUp({
           },
         }),
       },
-      positionals,
-      options,
-      signal: new AbortController().signal,
-    });
-    return {
-      code,
-      out: app.terminal.stdout.slice(stdout.length),
-      err: app.terminal.stderr.slice(stderr.length),
-    };
-  }
+      ["memory", ...args],
+    );
   return { run, state, asked, path: join(home, "workspace", "memory", "MEMORY.md") };
 }
 

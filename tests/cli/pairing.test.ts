@@ -3,12 +3,11 @@ import process from "node:process";
 import { createPairing } from "../../src/access/pairing.ts";
 import { help } from "../../src/cli/help.ts";
 import { command } from "../../src/cli/pairing.ts";
-import { parseInvocation } from "../../src/cli/parse.ts";
 import { createFileSystem } from "../../src/platform/files.ts";
 import { createLocks } from "../../src/platform/locks.ts";
 import { createFakeLog } from "../fakes/log.ts";
 import { tempFolder } from "../fakes/temp.ts";
-import { createTestApp } from "./fixture.ts";
+import { createTestApp, runCommand } from "./fixture.ts";
 
 /** The command line of a workspace whose gateway gives codes. */
 function setUp({ mask = (text: string) => text } = {}) {
@@ -22,22 +21,8 @@ function setUp({ mask = (text: string) => text } = {}) {
     workspace,
   });
 
-  /** What is new on the terminal, and the exit code. */
-  async function run(...args: string[]) {
-    const { command: found, positionals, options } = await parseInvocation(["pairing", ...args]);
-    const { stdout, stderr } = app.terminal;
-    const code = await found?.run?.({
-      app: { ...app, mask, pairing: async () => pairing },
-      positionals,
-      options,
-      signal: new AbortController().signal,
-    });
-    return {
-      code,
-      out: app.terminal.stdout.slice(stdout.length),
-      err: app.terminal.stderr.slice(stderr.length),
-    };
-  }
+  const run = (...args: string[]) =>
+    runCommand(app, { mask, pairing: async () => pairing }, ["pairing", ...args]);
 
   async function askFor(senderId: string, { channel = "telegram", name = "" } = {}): Promise<string> {
     const pending = await pairing.request(channel, { senderId, chatId: senderId, displayName: name });

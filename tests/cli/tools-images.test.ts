@@ -3,7 +3,7 @@ import { command as sessions } from "../../src/cli/sessions.ts";
 import { command as tools } from "../../src/cli/tools.ts";
 import type { App } from "../../src/core/app.ts";
 import type { StoredMessage } from "../../src/core/session.ts";
-import type { ToolRun } from "../../src/core/toolbox.ts";
+import type { ToolRun } from "../../src/core/tool-run.ts";
 import { tempFolder } from "../fakes/temp.ts";
 import { createTestApp } from "./fixture.ts";
 

@@ -3,7 +3,8 @@
 import { createToolbox, type ToolboxOptions } from "../../src/agent/toolbox.ts";
 import type { InboundId } from "../../src/core/messages.ts";
 import type { ToolPorts } from "../../src/core/tool.ts";
-import type { Toolbox, ToolRun } from "../../src/core/toolbox.ts";
+import type { ToolRun } from "../../src/core/tool-run.ts";
+import type { Toolbox } from "../../src/core/toolbox.ts";
 import { never } from "../../src/lib/abort.ts";
 import { createFakeLog } from "./log.ts";
 

@@ -3,7 +3,7 @@
 import { subagentProgram } from "../../src/agent/subagent.ts";
 import type { BackgroundPause } from "../../src/core/background.ts";
 import type { InboundId, InboundMessage } from "../../src/core/messages.ts";
-import type { TaskAsker } from "../../src/core/tasks.ts";
+import type { ToolRun } from "../../src/core/tool-run.ts";
 import type { Toolbox } from "../../src/core/toolbox.ts";
 import type { ServeThread, Workers } from "../../src/core/workers.ts";
 import { abortable, never } from "../../src/lib/abort.ts";
@@ -35,9 +35,7 @@ export const noTools: Toolbox = {
   run: async () => ({ ok: false, text: "there are none" }),
 };
 
-export function asker(
-  changes: Partial<Omit<TaskAsker, "turn">> & { readonly turn?: string } = {},
-): TaskAsker {
+export function asker(changes: Partial<Omit<ToolRun, "turn">> & { readonly turn?: string } = {}): ToolRun {
   return {
     sessionKey: "telegram:1",
     sender: "anna",
@@ -114,7 +112,7 @@ export function createFixture({ script = [], model, ...changes }: FixtureOptions
 }
 
 interface SpawnOptions {
-  readonly by?: TaskAsker;
+  readonly by?: ToolRun;
   readonly wait?: boolean;
   readonly key?: string;
   readonly label?: string;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Stopped } from "../../src/core/errors.ts";
 import type { InboundMessage } from "../../src/core/messages.ts";
-import type { ToolRun } from "../../src/core/toolbox.ts";
+import type { ToolRun } from "../../src/core/tool-run.ts";
 import type { Workers } from "../../src/core/workers.ts";
 import { never } from "../../src/lib/abort.ts";
 import { createFileSystem } from "../../src/platform/files.ts";

@@ -9,7 +9,7 @@ import type { InboundMessage } from "../../core/messages.ts";
 import type { SessionStore } from "../../core/session.ts";
 import type { Spawner } from "../../core/tasks.ts";
 import type { Outbound } from "../../core/tool.ts";
-import type { ToolRun } from "../../core/toolbox.ts";
+import type { ToolRun } from "../../core/tool-run.ts";
 import { RESTARTED } from "../../lib/phrases.ts";
 import type { createAgent } from "../agent.ts";
 import type { ConfiguredChannel, createChannels } from "../channels.ts";

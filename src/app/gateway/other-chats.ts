@@ -2,9 +2,9 @@
 
 import type { Bus } from "../../core/bus.ts";
 import { UserError } from "../../core/errors.ts";
-import type { InboundId } from "../../core/messages.ts";
 import type { Clock } from "../../core/platform.ts";
 import { type OutboundOptions, putMessage } from "../outbound.ts";
+import { createNotes } from "./notes.ts";
 
 export interface OtherChatsOptions {
   readonly bus: Bus;
@@ -19,7 +19,8 @@ export interface OtherChatsOptions {
 }
 
 export function createOtherChats(options: OtherChatsOptions): OutboundOptions["elsewhere"] {
-  const { bus, clock, mask, channels, mayWrite, sessionOf } = options;
+  const { bus, mask, channels, mayWrite, sessionOf } = options;
+  const putNote = createNotes(options);
 
   async function check(channel: string, chatId: string): Promise<void> {
     if (!channels().includes(channel)) {
@@ -41,21 +42,10 @@ export function createOtherChats(options: OtherChatsOptions): OutboundOptions["e
     const sessionKey = sessionOf(channel, chatId);
     // Where all chats share a session, it has the call itself.
     if (sessionKey === run.sessionKey) return;
-    await bus.publishInbound(
-      {
-        id: `${id}/note` as InboundId,
-        kind: "note",
-        channel,
-        chatId,
-        senderId: run.sender,
-        content: mask(message.content),
-        media: [],
-        timestamp: new Date(clock.now()).toISOString(),
-        origin: run.origin,
-        sessionKey,
-        metadata: {},
-      },
-      run.signal,
+    const { sender: senderId, origin, signal } = run;
+    await putNote(
+      { of: id, channel, chatId, senderId, content: message.content, origin, sessionKey },
+      signal,
     );
   };
 }

@@ -5,11 +5,10 @@ import type { FindOwner } from "../../core/access.ts";
 import type { ModelChoice } from "../../core/app.ts";
 import type { DurableBus } from "../../core/bus.ts";
 import type { TurnEnded } from "../../core/events.ts";
-import type { InboundId, InboundMessage } from "../../core/messages.ts";
 import type { Log, Platform } from "../../core/platform.ts";
-import type { Route, RouteTarget } from "../../core/schedule.ts";
+import type { RouteTarget } from "../../core/schedule.ts";
 import type { Tasks } from "../../core/tasks.ts";
-import { aborted, limitSignal, never } from "../../lib/abort.ts";
+import { aborted, limitSignal } from "../../lib/abort.ts";
 import { lazy } from "../../lib/lazy.ts";
 import { join } from "../../lib/path.ts";
 import type { Cron } from "../../schedule/cron.ts";
@@ -17,6 +16,7 @@ import type { Background } from "../background.ts";
 import type { JobsPort } from "../jobs.ts";
 import type { createMemory } from "../memory.ts";
 import type { Settings } from "../settings.ts";
+import { createNotes, noted } from "./notes.ts";
 
 /** For a file of jobs that somebody makes by hand. */
 const LOOK_FOR_JOBS_MS = 30_000;
@@ -98,50 +98,14 @@ export function createSchedule(
 
   const consolidation = lazy(() => memory.consolidation(model, { isPatient: true }));
 
-  /** Whoever is told can answer, so that their conversation has to know of it. */
-  function noted(route: Route): Route {
-    return async (inbound, result, signal) => {
-      try {
-        const target = await route(inbound, result, signal);
-        if (target !== undefined) await note(inbound, target, target.content ?? result.content);
-        return target;
-      } catch (error) {
-        log.error("Nobody was told what came of a turn", { turn: inbound.id, error });
-        return undefined;
-      }
-    };
-  }
-
   /** Where what is wanted cannot be, because chats share a session now or did then, the chat's own. */
-  function sessionIn(channel: string, chatId: string, wanted: string | undefined): string {
+  function sessionIn({ channel, chatId, sessionKey: wanted }: RouteTarget): string {
     const own = sessionOf(channel, chatId);
     const isOfChannel = (key: string) => key.startsWith(`${channel}:`);
     return wanted !== undefined && isOfChannel(wanted) && isOfChannel(own) ? wanted : own;
   }
 
-  async function note(
-    { id, origin, senderId }: InboundMessage,
-    { channel, chatId, thread, sessionKey }: RouteTarget,
-    content: string,
-  ): Promise<void> {
-    await bus.publishInbound(
-      {
-        id: `${id}/note` as InboundId,
-        kind: "note",
-        channel,
-        chatId,
-        ...(thread === undefined ? {} : { thread }),
-        senderId,
-        content: mask(content),
-        media: [],
-        timestamp: new Date(clock.now()).toISOString(),
-        origin,
-        sessionKey: sessionIn(channel, chatId, sessionKey),
-        metadata: {},
-      },
-      never,
-    );
-  }
+  const notes = { putNote: createNotes({ bus, clock, mask }), sessionOf: sessionIn };
 
   /** What fails begins again: the gateway has more to do than that. */
   async function keep(name: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
@@ -188,8 +152,8 @@ export function createSchedule(
 
   return {
     routes: {
-      cron: noted(async (...asked) => (await cron()).route(...asked)),
-      heartbeat: noted(async (...asked) => (await heartbeat()).route(...asked)),
+      cron: noted(async (...asked) => (await cron()).route(...asked), notes),
+      heartbeat: noted(async (...asked) => (await heartbeat()).route(...asked), notes),
     } satisfies AgentDeps["routes"],
 
     consolidation: {
