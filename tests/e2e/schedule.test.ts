@@ -242,6 +242,12 @@ test("the heartbeat asks no model while there is no task, and tells the owner on
   await run(["heartbeat", "now"], { home });
   await eventually(() => asked === 2);
   await eventually(async () => (await sessionOf(home, "heartbeat")).length === 4);
+  // The next is not looked at before that one is over, and nobody was told of it.
+  await eventually(async () => {
+    await run(["heartbeat", "now"], { home });
+    return asked === 3;
+  });
+  expect(shown(server)).toEqual(["The build failed."]);
   server.say(1, "anything?");
   await eventually(() => shown(server).length === 2);
   expect(shown(server)).toEqual(["The build failed.", "The build failed."]);
