@@ -33,8 +33,9 @@ const MOST_FOUND_QUESTIONS = 50;
 /** After the first failure, the second, …; then no model is asked any more. */
 const WAITS_MS = [30_000, 120_000] as const;
 const MOST_ATTEMPTS = WAITS_MS.length + 1;
-/** When the disk or the settings are to blame, and when the provider refused and nobody says for how long. */
+/** When the disk or the settings are to blame. */
 const LONG_WAIT_MS = 10 * 60_000;
+/** Between two looks at whether the pause is over that the provider's refusal began. */
 const PAUSE_MS = 5 * 60_000;
 
 /** A turn may go on for hours, and others need the memory meanwhile. */
@@ -134,7 +135,7 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
     if (kind === "quota" || kind === "auth") {
       pause.observe({ origin: undefined, error: kind });
       tell("Memory waits for the model's provider", { session: turns.key, problem });
-      return later(Math.max(pause.leftMs(), PAUSE_MS));
+      return later(PAUSE_MS);
     }
     if (kind === "contextOverflow") job.divisor *= 2;
     job.isWithoutFacts ||= isCutOff;
@@ -211,7 +212,8 @@ export function createStep(options: StepOptions): (job: StepJob, signal: AbortSi
   async function step(job: StepJob, signal: AbortSignal): Promise<Next> {
     if (job.written !== undefined) return mark(job, job.written, signal);
     const pausedMs = pause.leftMs();
-    if (pausedMs > 0) return later(pausedMs);
+    // It can end before its time.
+    if (pausedMs > 0) return later(Math.min(pausedMs, PAUSE_MS));
     const lock: Lock = await locks.acquire(`consolidation:${workspace}`, signal);
     try {
       return await work(job, signal);

@@ -409,6 +409,19 @@ test("createConsolidation() waits while the provider refuses, without counting t
   expect(fileOf(world, "HISTORY.md")).toBe("[2026-11-30 09:00] At last.\n");
 });
 
+test("createConsolidation() goes on soon after a pause of hours that ends before its time", async () => {
+  const world = createWorld({ script: [saves("At last.")] });
+  await say(world, KEY, ...turnOf("hello"));
+  world.pauses.leftMs = 6 * 60 * 60_000;
+  world.consolidation.turnEnded({ key: KEY, tokens: 1, budget: 1 });
+  await world.clock.whenPending(1);
+  world.pauses.leftMs = 0;
+  await patiently(world);
+  expect(world.model.requests).toHaveLength(1);
+  // The clock goes on by some steps while the last words are written.
+  expect(world.clock.now() - START).toBeLessThan(10 * 60_000);
+});
+
 test("createConsolidation() asks in smaller parts after a prompt that was too long", async () => {
   const world = createWorld({
     script: [error("contextOverflow"), ...["First.", "Second.", "Third."].map((entry) => saves(entry))],
